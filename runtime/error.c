@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/error.c -- status texts and the per-thread error text. */
+#include "runtime/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ERROR_CAP 1024
+
+static _Thread_local char last_error[ERROR_CAP];
+
+const char *assay_strerror(assay_status status)
+{
+    switch (status) {
+#define X(name, value, exit_code, text) \
+    case ASSAY_##name:                  \
+        return text;
+        ASSAY_STATUS_MAP(X)
+#undef X
+    }
+    return "unknown status";
+}
+
+const char *assay_status_name(assay_status status)
+{
+    switch (status) {
+#define X(name, value, exit_code, text) \
+    case ASSAY_##name:                  \
+        return #name;
+        ASSAY_STATUS_MAP(X)
+#undef X
+    }
+    return "UNKNOWN";
+}
+
+const char *assay_last_error(void)
+{
+    return last_error;
+}
+
+void assay__error_clear(void)
+{
+    last_error[0] = '\0';
+}
+
+assay_status assay__fail(assay_status status, const char *format, ...)
+{
+    /* Formatted aside first: an argument may be the old text itself. */
+    char text[ERROR_CAP];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    memcpy(last_error, text, sizeof text);
+    return status;
+}
+
+assay_status assay__fail_context(assay_status status, const char *format, ...)
+{
+    char text[ERROR_CAP];
+    va_list args;
+
+    va_start(args, format);
+    int used = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (used >= 0 && (size_t)used < sizeof text)
+        (void)snprintf(text + used, sizeof text - (size_t)used, ": %s", last_error);
+    memcpy(last_error, text, sizeof text);
+    return status;
+}

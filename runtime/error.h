@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/error.h -- records the text behind assay_last_error(). */
+#ifndef ASSAY_RUNTIME_ERROR_H
+#define ASSAY_RUNTIME_ERROR_H
+
+#include "assay/status.h"
+
+/* Formats the text for the calling thread and returns `status`, so that a failing
+ * function ends in `return assay__fail(ASSAY_INVALID, "shape: ...", ...);`.
+ * The text names the file, line, field and remedy where there are any. Cut at 1,023 bytes. */
+__attribute__((format(printf, 2, 3))) assay_status assay__fail(assay_status status,
+                                                               const char *format, ...);
+
+/* Puts "prefix: " before the text already recorded; returns `status`. */
+__attribute__((format(printf, 2, 3))) assay_status assay__fail_context(assay_status status,
+                                                                       const char *format, ...);
+
+/* Forgets the text (used at the start of a new top-level question). */
+void assay__error_clear(void);
+
+#endif
