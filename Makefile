@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# Non-recursive: every folder adds its sources in its own rules.mk; all output goes under BUILD.
+#
+#   make                    libassay, the command line, the plug-ins
+#   make quickstart         set up, build, sweep 24 real shapes, write report.html
+#   make check              set up, build, every test, again under sanitizers, lint
+#   make BUILD=build/asan SAN=address,undefined unit-tests
+VERSION   := 0.1.0
+SOVERSION := 0
+
+BUILD  ?= build
+SAN    ?=
+OPT    ?= -O2 -g
+PREFIX ?= /usr/local
+PKG_CONFIG ?= pkg-config
+# Under make -n and in `make clean` on a bare machine pkg-config may be missing; stay silent then.
+pkg = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null)
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+        -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wcast-qual -Wconversion -Werror
+
+# What decides the code of a kernel, in order; this text enters revisions, so no -I, -g, -o in it.
+SANFLAGS  := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+CODEFLAGS := -std=c11 $(filter-out -g%,$(OPT)) -ffp-contract=off -fPIC $(SANFLAGS) $(CFLAGS)
+CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -I. -I$(BUILD) -I$(BUILD)/gen $(CPPFLAGS)
+CFLAGS_ALL = $(CODEFLAGS) $(filter -g%,$(OPT)) $(WARN) $(CPPFLAGS_ALL) -pthread -MMD -MP
+LDFLAGS_ALL := $(SANFLAGS) -pthread $(LDFLAGS)
+
+# Filled by the rules.mk files.
+LIB_SRCS  :=
+TOOL_SRCS :=
+CLI_SRCS  :=
+PLUGINS   :=
+GEN_HEADERS := $(BUILD)/gen/config.h
+
+# Pure runtime code that plug-ins need; each gets its own hidden copy.
+PLUGIN_RUNTIME_SRCS := $(sort $(wildcard runtime/dtype*.c runtime/convert*.c))
+
+LIB_LIBS  := $(call pkg,--libs,sqlite3 libsodium libxxhash) -lm -ldl
+TOOL_LIBS := $(call pkg,--libs,jansson) -lcsv
+
+.DEFAULT_GOAL := default
+.PHONY: default clean unit-tests FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+include $(sort $(wildcard */rules.mk backends/*/rules.mk))
+
+lib_objs  = $(LIB_SRCS:%.c=$(BUILD)/obj/%.o)
+tool_objs = $(TOOL_SRCS:%.c=$(BUILD)/obj/%.o)
+cli_objs  = $(CLI_SRCS:%.c=$(BUILD)/obj/%.o)
+
+LIB_A   := $(BUILD)/lib/libassay.a
+TOOL_A  := $(BUILD)/lib/libassay-tool.a
+LIB_SO  := $(BUILD)/lib/libassay.so.$(VERSION)
+LIB_SONAME := libassay.so.$(SOVERSION)
+ASSAY   := $(if $(CLI_SRCS),$(BUILD)/bin/assay)
+
+# ---- generated files -------------------------------------------------------------------------
+
+$(BUILD)/gen/flags.txt: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(CODEFLAGS) $(OPT) $(WARN) $(CPPFLAGS)' | cmp -s - $@ || \
+	    printf '%s\n' '$(CC) $(CODEFLAGS) $(OPT) $(WARN) $(CPPFLAGS)' > $@
+
+$(BUILD)/gen/config.h: scripts/probe $(BUILD)/gen/flags.txt Makefile
+	@mkdir -p $(@D)
+	scripts/probe --cc '$(CC)' --version $(VERSION) --header $@
+
+# ---- libassay, the tool library, the command line --------------------------------------------
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(CFLAGS_$<) -c $< -o $@
+
+$(LIB_A): $(lib_objs)
+	@mkdir -p $(@D)
+	rm -f $@ && $(AR) rcsD $@ $(lib_objs)
+
+$(TOOL_A): $(tool_objs)
+	@mkdir -p $(@D)
+	rm -f $@ && $(AR) rcsD $@ $(tool_objs)
+
+# Sanitized objects leave the sanitizer's run time undefined, hence no -z defs there.
+comma := ,
+DEFS := $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
+
+$(LIB_SO): $(lib_objs) runtime/libassay.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS_ALL) $(DEFS) -Wl,-soname,$(LIB_SONAME) \
+	    -Wl,--version-script=runtime/libassay.map $(lib_objs) $(LIB_LIBS) -o $@
+	ln -sf $(@F) $(BUILD)/lib/$(LIB_SONAME)
+	ln -sf $(LIB_SONAME) $(BUILD)/lib/libassay.so
+
+$(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) $(cli_objs) $(TOOL_A) $(LIB_A) $(TOOL_LIBS) $(LIB_LIBS) -o $@
+
+# ---- plug-ins --------------------------------------------------------------------------------
+# backends/<name>/rules.mk sets PLUGINS += <name> and may set <name>_SRCS, _CFLAGS, _LIBS,
+# _RUNTIME_SRCS; CFLAGS_<path of a .c file> holds flags of that file alone. Files named *_avx2.c
+# get AVX2, FMA and F16C, which is why they may be entered only behind the run-time check.
+avx2_flags = $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c)
+
+define plugin_rules
+$(1)_SRCS ?= $$(sort $$(wildcard backends/$(1)/*.c))
+$(1)_RUNTIME_SRCS ?= $$(PLUGIN_RUNTIME_SRCS)
+ifneq ($$($(1)_SRCS),)
+$(1)_hash := $$(if $$(CODEHASH),$$(BUILD)/gen/$(1)_source_hash.c)
+$(1)_objs := $$(patsubst %.c,$$(BUILD)/plugin/$(1)/%.o,$$($(1)_SRCS) $$($(1)_RUNTIME_SRCS)) \
+             $$(if $$($(1)_hash),$$(BUILD)/plugin/$(1)/source_hash.o)
+PLUGIN_FILES += $$(BUILD)/lib/assay/assay_$(1).so
+plugin_objs += $$($(1)_objs)
+$$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt backends/$(1)/rules.mk | $$(GEN_HEADERS)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden $$($(1)_CFLAGS) $$(call avx2_flags,$$<) \
+	    $$(CFLAGS_$$<) -c $$< -o $$@
+$$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_SRCS) $$(wildcard backends/$(1)/*.h runtime/*.h) \
+    include/assay/*.h $$(CODEHASH) $$(BUILD)/gen/flags.txt
+	$$(CODEHASH) --flags '$$(CODEFLAGS) $$($(1)_CFLAGS)' --root . -o $$@ \
+	    assay__$(1)_source_hash $$($(1)_SRCS)
+$$(BUILD)/plugin/$(1)/source_hash.o: $$(BUILD)/gen/$(1)_source_hash.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -c $$< -o $$@
+$$(BUILD)/lib/assay/assay_$(1).so: $$($(1)_objs) backends/plugin.map
+	@mkdir -p $$(@D)
+	$$(CC) -shared $$(LDFLAGS_ALL) $$(DEFS) -Wl,--version-script=backends/plugin.map \
+	    -Wl,--build-id=sha1 $$($(1)_objs) $$($(1)_LIBS) -lm -ldl -o $$@
+endif
+endef
+PLUGIN_FILES :=
+plugin_objs :=
+$(foreach p,$(PLUGINS),$(eval $(call plugin_rules,$(p))))
+
+# ---- entry points ----------------------------------------------------------------------------
+
+default: $(LIB_A) $(TOOL_A) $(LIB_SO) $(ASSAY) $(PLUGIN_FILES) $(TOOLS)
+
+clean:
+	rm -rf $(BUILD)
+
+FORCE:
+
+-include $(patsubst %.o,%.d,$(lib_objs) $(tool_objs) $(cli_objs) $(plugin_objs) $(test_objs) $(tools_objs))

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+PLUGINS += cpu
+cpu_CFLAGS := -fopenmp
+cpu_LIBS := -fopenmp

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# The read half goes into libassay (production opens a store with it), the rest into the tools.
+db_all   := $(sort $(wildcard db/*.c))
+db_read  := $(filter db/open.c db/read_%.c,$(db_all))
+LIB_SRCS  += $(db_read)
+TOOL_SRCS += $(filter-out $(db_read),$(db_all))
+
+ifneq ($(wildcard db/schema.sql),)
+GEN_HEADERS += $(BUILD)/gen/schema_sql.h
+$(BUILD)/gen/schema_sql.h: db/schema.sql scripts/embed
+	@mkdir -p $(@D)
+	scripts/embed assay__schema_sql db/schema.sql > $@
+endif

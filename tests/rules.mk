@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# tests/unit/test_<module>.c is one program each; tests/support/*.c is linked into all of them.
+unit_srcs    := $(sort $(wildcard tests/unit/test_*.c))
+support_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
+test_objs    := $(patsubst %.c,$(BUILD)/obj/%.o,$(unit_srcs)) $(support_objs)
+UNIT_TESTS   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit_srcs))
+CLI_TESTS    := $(sort $(wildcard tests/cli/*.sh))
+TEST_LIBS    := $(call pkg,--libs,check mpfr) -lgmp
+
+$(UNIT_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(support_objs) \
+    $(BUILD)/lib/libassay-tool.a $(BUILD)/lib/libassay.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) $^ $($*_LIBS) $(TEST_LIBS) $(TOOL_LIBS) $(LIB_LIBS) -o $@
+
+.PHONY: unit-tests cli-tests tests
+tests: default $(UNIT_TESTS)
+	scripts/run-tests --build $(BUILD) $(UNIT_TESTS) $(CLI_TESTS)
+unit-tests: default $(UNIT_TESTS)
+	scripts/run-tests --build $(BUILD) $(UNIT_TESTS)
+cli-tests: default
+	scripts/run-tests --build $(BUILD) $(CLI_TESTS)
