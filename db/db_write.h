@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* db/db_write.h -- the write half of the store, for the tuner and the command line.
+ *
+ * One writer object a process; many processes may write one file (WAL, BEGIN IMMEDIATE, busy
+ * timeout 20 s).  Every put below is one transaction or part of the batch that is open. */
+#ifndef ASSAY_DB_DB_WRITE_H
+#define ASSAY_DB_DB_WRITE_H
+
+#include "runtime/store.h"
+
+typedef struct assay__db assay__db;
+
+/* Creates (safe under a race of 32 processes), migrates after a backup, or opens. */
+assay_status assay__db_open(const char *path, assay__db **out);
+void assay__db_close(assay__db **db);
+const char *assay__db_path(const assay__db *db);
+/* Groups puts into one transaction: one a finished variant. */
+assay_status assay__db_begin(assay__db *db);
+assay_status assay__db_commit(assay__db *db);
+void assay__db_rollback(assay__db *db);
+
+/* Upserts by content; out: row id. */
+assay_status assay__db_put_deployment(assay__db *db, const assay_deployment *d, const char *label,
+                                      int64_t *out);
+typedef struct assay__db_kernel {
+    const char *kernel, *backend, *op, *dtypes, *entry_point;
+    int default_rank;
+    assay_claims claims;
+    assay_digest kernel_revision, variant_revision, claims_digest;
+    const char *tunables;  /* canonical, sorted by name */
+    const char *libraries; /* identity text, "" none */
+    const char *compiler;
+} assay__db_kernel;
+assay_status assay__db_put_revision(assay__db *db, const assay__db_kernel *k, int64_t *out);
+assay_status assay__db_put_problem(assay__db *db, const assay_problem *p, int64_t *out);
+
+typedef struct assay__db_sweep {
+    const char *profile, *settings_json, *argv_json;
+    uint64_t seed;
+} assay__db_sweep;
+assay_status assay__db_begin_sweep(assay__db *db, const assay__db_sweep *s, int64_t *out);
+assay_status assay__db_end_sweep(assay__db *db, int64_t sweep, const char *stop_reason);
+
+/* A measurement: all visits of one (revision, deployment, problem, layout, align, policy). */
+typedef struct assay__db_measurement {
+    int64_t sweep, revision, deployment, problem;
+    const char *layout, *policy;
+    uint32_t align;
+    assay__verdict verdict;
+    const char *reason;            /* of the verdict; "" none */
+    double median_ns, lo_ns, hi_ns, min_ns, mad_ns; /* NaN -> NULL */
+    double ratio, ratio_lo, ratio_hi;               /* paired against the default */
+    int64_t samples, visits, rejected_samples;
+    const char *stop_reason;
+    const char *flags; /* "bimodal drift" ..., "" none */
+    uint64_t workspace_bytes;
+    uint64_t output_digest;        /* XXH3-64 of the output bits on input set `seed` */
+} assay__db_measurement;
+/* Replaces the summary of an existing row with the same key (history of visits is kept). */
+assay_status assay__db_put_measurement(assay__db *db, const assay__db_measurement *m, int64_t *out);
+
+typedef struct assay__db_visit {
+    int64_t measurement;
+    int64_t ordinal;
+    const char *kind; /* "screen", "measure", "confirm" */
+    const double *samples; /* ns per call, in the order taken */
+    size_t sample_count;
+    int64_t inner;
+    int64_t baseline_visit; /* visit id of the paired baseline; 0: none */
+    double ratio;           /* paired with the baseline of the same visit; NaN: none */
+    assay_clock_info clock;
+    const char *context_json; /* environment before and after */
+} assay__db_visit;
+assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_t *out);
+
+typedef struct assay__db_accuracy {
+    int64_t sweep, revision, deployment, problem;
+    const char *stratum; /* input set name, "all" for the union, "exhaustive" */
+    uint64_t seed;
+    assay_proof proof;
+    int64_t elements;
+    double max_ulp, max_err_ulp, mean_err_ulp, p50_err_ulp, p99_err_ulp, max_rel, max_abs;
+    double max_rho, rms_rho, kappa, bound; /* NaN -> NULL */
+    int64_t misrounded, nan_mismatch, inf_mismatch, zero_sign_mismatch, flushed;
+    const char *histogram_json;
+    int64_t worst_index; /* -1 none */
+    const char *worst_json; /* inputs (hex bits), expected, got */
+    const char *reference; /* kind and precision of the reference */
+    uint64_t output_digest;
+    int passed;
+} assay__db_accuracy;
+assay_status assay__db_put_accuracy(assay__db *db, const assay__db_accuracy *a, int64_t *out);
+assay_status assay__db_put_stability(assay__db *db, int64_t revision, int64_t deployment,
+                                     int64_t problem, assay_stability level, const char *evidence_json);
+assay_status assay__db_put_quarantine(assay__db *db, int64_t revision, int64_t deployment,
+                                      int64_t problem /* 0: all */, const char *reason);
+assay_status assay__db_put_peak(assay__db *db, int64_t deployment, const char *name, const char *unit,
+                                double value, double lo, double hi, int64_t samples);
+typedef struct assay__db_route {
+    int64_t sweep, deployment, problem, winner_revision;
+    const char *layout, *policy;
+    uint32_t align;
+    const assay__route_candidate *candidates;
+    size_t candidate_count;
+    int64_t searched, total;
+    const char *stop_reason;
+} assay__db_route;
+/* Replaces the route of the same (deployment, problem, layout, align, policy); the old one is kept
+ * as history. */
+assay_status assay__db_put_route(assay__db *db, const assay__db_route *r);
+
+/* For resume and incumbents. found: 0 or 1. */
+assay_status assay__db_find_measurement(assay__db *db, int64_t revision, int64_t deployment,
+                                        int64_t problem, const char *layout, uint32_t align,
+                                        const char *policy, int *found,
+                                        assay__db_measurement *out, int64_t *id);
+assay_status assay__db_find_accuracy(assay__db *db, int64_t revision, int64_t deployment,
+                                     int64_t problem, int *found, assay__db_accuracy *out, int64_t *id);
+assay_status assay__db_find_route(assay__db *db, int64_t deployment, int64_t problem,
+                                  const char *layout, uint32_t align, const char *policy, int *found,
+                                  int64_t *winner_revision, char *profile, size_t profile_cap);
+assay_status assay__db_find_quarantine(assay__db *db, int64_t revision, int64_t deployment,
+                                       int64_t problem, int *found, char *reason, size_t cap);
+
+#endif

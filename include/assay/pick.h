@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* assay/pick.h -- the route picker: which kernel should run a problem here, and why. */
+#ifndef ASSAY_PICK_H
+#define ASSAY_PICK_H
+
+#include "assay/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum assay_proof { /* level of evidence, strongest last */
+    ASSAY_PROOF_ABSENT = 0,
+    ASSAY_PROOF_SAMPLED,    /* at least 10^6 output elements over all strata */
+    ASSAY_PROOF_BOUNDED,    /* an a-priori bound holds and nothing measured contradicts it */
+    ASSAY_PROOF_EXHAUSTIVE
+} assay_proof;
+
+typedef struct assay_policy {
+    uint8_t cache; /* 0 rotate, 1 hot */
+    uint8_t load;  /* 0 alone, 1 busy */
+    uint8_t span;  /* 0 kernel, 1 call */
+} assay_policy;
+/* "rotate/alone/kernel" and so on. */
+assay_status assay_policy_parse(const char *text, assay_policy *out);
+size_t assay_policy_format(assay_policy policy, char *buf, size_t cap);
+
+/* Limits; a negative number or ABSENT sets none.  Evidence decides; claims only when allowed; a
+ * kernel with neither fails every limit that is set. */
+typedef struct assay_tolerance {
+    double max_ulp; /* dist: 0 is correctly rounded */
+    double max_rho;
+    double max_rel;
+    double max_abs;
+    uint8_t stability; /* assay_stability, at least */
+    uint8_t proof;     /* assay_proof, at least */
+    uint8_t allow_claims;
+} assay_tolerance;
+#define ASSAY_NO_TOLERANCE {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_ABSENT, ASSAY_PROOF_ABSENT, 0}
+
+typedef struct assay_question {
+    assay_problem problem;
+    char layout[ASSAY_MAX_OPERANDS]; /* a letter an operand (assay_tensor_layout), NUL: 'c' */
+    uint8_t align;                   /* 64, 16 or 0 "element"; default 16 */
+    assay_policy policy;
+    assay_tolerance tolerance;
+    uint32_t max_threads;     /* 0: no limit */
+    uint64_t workspace_bytes; /* UINT64_MAX: no limit */
+    const char *backends;     /* comma list, NULL: all that are not explicit-only */
+} assay_question;
+/* Default question for a problem: all 'c', align 16, rotate/alone/kernel, no limits. */
+void assay_question_init(const assay_problem *problem, assay_question *out);
+
+/* 64 bytes: one cache line. */
+typedef struct assay_route {
+    const assay_binding *binding; /* borrowed from the context's snapshot: valid until the context
+                                     is closed, across reloads too */
+    const int64_t *tunables;      /* in the descriptor's order; same lifetime */
+    uint64_t measurement, accuracy; /* evidence ids in the store; 0: none */
+    float time_ns, lo_ns, hi_ns;    /* NaN: unknown */
+    uint8_t tier;                   /* assay_tier */
+    uint8_t proof;                  /* assay_proof */
+    uint8_t stability;              /* assay_stability, measured */
+    uint8_t flags;                  /* bit 0: default because nothing is measured */
+    float max_ulp, max_rho; /* NaN: no evidence */
+    uint64_t reserved;
+} assay_route;
+
+typedef struct assay_context assay_context; /* table + store snapshot + picker */
+
+typedef struct assay_open_options {
+    uint32_t struct_size;
+    const char *plugin_path; /* NULL: next to libassay, and $ASSAY_PLUGIN_PATH */
+    const char *backends;    /* comma list, NULL: all found */
+    uint32_t bare;           /* 1: load no plug-ins; the caller registers kernels itself */
+    void (*log)(void *cookie, int level, const char *text);
+    void *cookie;
+} assay_open_options;
+
+/* Opens plug-ins and, when path is not NULL, the store at `path` for reading.  A missing store
+ * means defaults, counted, and is no error; a damaged, foreign or newer one is an error.
+ * options NULL: defaults. */
+assay_status assay_open(const char *path, const assay_open_options *options, assay_context **out);
+void assay_close(assay_context **context);
+assay_table *assay_context_table(assay_context *context);
+
+/* Answers at once: never measures, compiles or blocks.  ASSAY_NO_ROUTE when every kernel is
+ * rejected. */
+assay_status assay_pick(assay_context *context, const assay_question *question, assay_route *out);
+
+/* One per call site, zero-initialised: makes repeats of the same question cheaper. */
+typedef struct assay_site {
+    uint64_t generation;
+    uint64_t key[2];
+    assay_route route;
+} assay_site;
+assay_status assay_pick_at(assay_context *context, assay_site *site,
+                           const assay_question *question, assay_route *out);
+
+/* Runs a route on host tensors (inputs then outputs): checks shapes, layouts and alignment first,
+ * ASSAY_INVALID with the operand when they do not fit the problem. */
+assay_status assay_run(assay_context *context, const assay_route *route,
+                       const assay_problem *problem, const assay_tensor *operands, size_t count);
+
+/* Why: the winner, its ties, and the reason for every rejection. */
+typedef struct assay_candidate {
+    const assay_binding *binding; /* NULL: not in this process's table (stale or absent) */
+    char kernel[64];
+    char backend[24];
+    assay_digest revision; /* of the variant */
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+    size_t tunable_count;
+    assay_route route;
+    uint8_t chosen, tied, rejected;
+    char reason[160]; /* why rejected, or how it ranks */
+} assay_candidate;
+typedef struct assay_explanation {
+    assay_question question;
+    char deployment[65]; /* hex */
+    size_t candidate_count;
+    assay_candidate *candidates; /* owned; chosen first, then ties, then the rest by time */
+    char store_path[256];
+    int64_t schema;
+    int64_t searched, total; /* of the search that made the route; 0/0: none */
+    char stop_reason[48];
+} assay_explanation;
+assay_status assay_explain(assay_context *context, const assay_question *question,
+                           assay_explanation **out);
+void assay_explanation_destroy(assay_explanation **explanation);
+
+/* Counters since open: hits, misses (defaults served for lack of evidence), routes usable here and
+ * idle (another revision or deployment), with the reasons. */
+typedef struct assay_pick_stats {
+    uint64_t hits, misses, routes_usable, routes_idle;
+    char idle_reason[160];
+} assay_pick_stats;
+void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out);
+
+/* Reads the store again and swaps atomically; routes handed out stay valid. */
+assay_status assay_reload(assay_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/store.h -- what the runtime reads from a store; db/ implements it.
+ *
+ * All read calls leave the file untouched.  Text handed to callbacks is borrowed for the call. */
+#ifndef ASSAY_RUNTIME_STORE_H
+#define ASSAY_RUNTIME_STORE_H
+
+#include "assay/pick.h"
+
+/* One candidate inside a route, as packed into route.candidates (little-endian, 8-byte aligned,
+ * one record after another; no padding beyond what is written here). */
+typedef struct assay__route_candidate {
+    uint64_t revision_row; /* revision.id: kernel, variant revision and tunables hang on it */
+    uint64_t measurement;  /* measurement.id */
+    uint64_t accuracy;     /* accuracy.id; 0: none */
+    double time_ns, lo_ns, hi_ns;            /* published: median of confirming visits, 95 % interval */
+    double ratio, ratio_lo, ratio_hi;        /* paired against the default kernel, 99 % interval; NaN: none */
+    double max_ulp, max_rho, max_rel, max_abs; /* measured; NaN: none */
+    uint64_t workspace_bytes;
+    uint8_t proof, stability, verdict, tied; /* verdict: assay__verdict below; tied: in the tie set */
+    uint8_t quarantined, pad[3];
+} assay__route_candidate; /* 120 bytes */
+
+typedef enum assay__verdict {
+    ASSAY__VERDICT_NONE = 0,
+    ASSAY__VERDICT_OK,         /* right and measured */
+    ASSAY__VERDICT_WRONG,      /* result outside the bound: can never be picked */
+    ASSAY__VERDICT_NOISY,      /* right, interval wider than asked for */
+    ASSAY__VERDICT_THROTTLED,
+    ASSAY__VERDICT_IMPOSSIBLE, /* faster than the roofline floor: never published */
+    ASSAY__VERDICT_CRASHED,
+    ASSAY__VERDICT_TIMEOUT,
+    ASSAY__VERDICT_MISTRUSTED  /* the data could not tell right from wrong */
+} assay__verdict;
+
+/* A variant that routes refer to. */
+typedef struct assay__store_revision {
+    uint64_t row;
+    const char *kernel, *backend, *op, *dtypes; /* dtypes "f32,f32,f32" */
+    const char *tunables;                       /* canonical "name=value,..." sorted by name; "" none */
+    assay_digest kernel_revision, variant_revision;
+} assay__store_revision;
+
+typedef struct assay__store_route {
+    uint64_t row;
+    const char *problem; /* canonical ACCURACY text */
+    const char *layout;  /* a letter an operand */
+    const char *policy;  /* "rotate/alone/kernel" */
+    uint32_t align;
+    uint64_t winner_revision_row; /* of the published winner; 0: none */
+    const void *candidates;       /* assay__route_candidate[candidate_count] */
+    size_t candidate_count;
+    int64_t searched, total;
+    const char *stop_reason;
+} assay__store_route;
+
+typedef struct assay__store assay__store;
+
+/* The read half, about a dozen calls.  A struct of pointers, so that libassay's runtime does not
+ * depend on db/. */
+typedef struct assay__store_ops {
+    /* DB_MISSING, DB_FOREIGN, DB_DAMAGED, DB_NEWER, DB_OLDER, DB_LOCKED; never creates or writes. */
+    assay_status (*open_read)(const char *path, assay__store **out);
+    void (*close)(assay__store *store);
+    assay_status (*schema_version)(assay__store *store, int64_t *out);
+    /* Changes whenever another connection commits (PRAGMA data_version). */
+    assay_status (*data_version)(assay__store *store, int64_t *out);
+    /* Counts for sizing before the scans. */
+    assay_status (*count_routes)(assay__store *store, const char *deployment_hex, size_t *here,
+                                 size_t *elsewhere);
+    assay_status (*each_revision)(assay__store *store, const char *deployment_hex,
+                                  assay_status (*row)(void *cookie, const assay__store_revision *r),
+                                  void *cookie);
+    assay_status (*each_route)(assay__store *store, const char *deployment_hex,
+                               assay_status (*row)(void *cookie, const assay__store_route *r),
+                               void *cookie);
+    /* Quarantined variants: (variant revision, problem text or "" for all, reason). */
+    assay_status (*each_quarantine)(assay__store *store, const char *deployment_hex,
+                                    assay_status (*row)(void *cookie, const assay_digest *variant,
+                                                        const char *problem, const char *reason),
+                                    void *cookie);
+    /* Measured peaks of this deployment by name ("fma_f32_avx2_t1" flop/ns, "copy_nt_t2" byte/ns). */
+    assay_status (*peak)(assay__store *store, const char *deployment_hex, const char *name,
+                         double *value);
+} assay__store_ops;
+
+/* Implemented in db/open.c. */
+const assay__store_ops *assay__store_sqlite(void);
+
+#endif
