@@ -5,6 +5,7 @@
 #   make                    libassay, the command line, the plug-ins
 #   make quickstart         set up, build, sweep 24 real shapes, write report.html
 #   make check              set up, build, every test, again under sanitizers, lint
+#   make lint | check-all | mutations | bench | install | uninstall | bundle | clean
 #   make BUILD=build/asan SAN=address,undefined unit-tests
 VERSION   := 0.1.0
 SOVERSION := 0
@@ -17,8 +18,9 @@ PKG_CONFIG ?= pkg-config
 # Under make -n and in `make clean` on a bare machine pkg-config may be missing; stay silent then.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null)
 
+WERROR ?= -Werror
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-        -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wcast-qual -Wconversion -Werror
+        -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wcast-qual -Wconversion $(WERROR)
 
 # What decides the code of a kernel, in order; this text enters revisions, so no -I, -g, -o in it.
 SANFLAGS  := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
@@ -41,7 +43,7 @@ LIB_LIBS  := $(call pkg,--libs,sqlite3 libsodium libxxhash) -lm -ldl
 TOOL_LIBS := $(call pkg,--libs,jansson) -lcsv
 
 .DEFAULT_GOAL := default
-.PHONY: default clean unit-tests FORCE
+.PHONY: default clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -59,10 +61,14 @@ ASSAY   := $(if $(CLI_SRCS),$(BUILD)/bin/assay)
 
 # ---- generated files -------------------------------------------------------------------------
 
-$(BUILD)/gen/flags.txt: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(CODEFLAGS) $(OPT) $(WARN) $(CPPFLAGS)' | cmp -s - $@ || \
-	    printf '%s\n' '$(CC) $(CODEFLAGS) $(OPT) $(WARN) $(CPPFLAGS)' > $@
+# Rewritten while this file is read, and only when the text differs: a change of flags rebuilds
+# all, a removed source remakes the archives.
+ifneq ($(MAKECMDGOALS),clean)
+stamp = $(shell mkdir -p $(BUILD)/gen && printf '%s\n' '$(2)' | cmp -s - $(BUILD)/gen/$(1) || \
+          printf '%s\n' '$(2)' > $(BUILD)/gen/$(1))
+unused := $(call stamp,flags.txt,$(CC) $(CODEFLAGS) $(OPT) $(WARN) $(CPPFLAGS))
+unused := $(call stamp,sources.txt,$(LIB_SRCS) $(TOOL_SRCS) $(CLI_SRCS))
+endif
 
 $(BUILD)/gen/config.h: scripts/probe $(BUILD)/gen/flags.txt Makefile
 	@mkdir -p $(@D)
@@ -74,11 +80,11 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS_$<) -c $< -o $@
 
-$(LIB_A): $(lib_objs)
+$(LIB_A): $(lib_objs) $(BUILD)/gen/sources.txt
 	@mkdir -p $(@D)
 	rm -f $@ && $(AR) rcsD $@ $(lib_objs)
 
-$(TOOL_A): $(tool_objs)
+$(TOOL_A): $(tool_objs) $(BUILD)/gen/sources.txt
 	@mkdir -p $(@D)
 	rm -f $@ && $(AR) rcsD $@ $(tool_objs)
 
@@ -86,16 +92,20 @@ $(TOOL_A): $(tool_objs)
 comma := ,
 DEFS := $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
-$(LIB_SO): $(lib_objs) runtime/libassay.map
+# The bundle links the same objects once more with another search path, hence variables.
+link_lib = $(CC) -shared $(LDFLAGS_ALL) $(DEFS) -Wl,-soname,$(LIB_SONAME) \
+           -Wl,--version-script=runtime/libassay.map $(lib_objs) $(LIB_LIBS)
+link_assay = $(CC) $(LDFLAGS_ALL) $(cli_objs) $(TOOL_A) $(LIB_A) $(TOOL_LIBS) $(LIB_LIBS)
+
+$(LIB_SO): $(lib_objs) runtime/libassay.map $(BUILD)/gen/sources.txt
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS_ALL) $(DEFS) -Wl,-soname,$(LIB_SONAME) \
-	    -Wl,--version-script=runtime/libassay.map $(lib_objs) $(LIB_LIBS) -o $@
+	$(link_lib) -o $@
 	ln -sf $(@F) $(BUILD)/lib/$(LIB_SONAME)
 	ln -sf $(LIB_SONAME) $(BUILD)/lib/libassay.so
 
 $(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) $(cli_objs) $(TOOL_A) $(LIB_A) $(TOOL_LIBS) $(LIB_LIBS) -o $@
+	$(link_assay) -o $@
 
 # ---- plug-ins --------------------------------------------------------------------------------
 # backends/<name>/rules.mk sets PLUGINS += <name> and may set <name>_SRCS, _CFLAGS, _LIBS,
@@ -111,6 +121,8 @@ $(1)_hash := $$(if $$(CODEHASH),$$(BUILD)/gen/$(1)_source_hash.c)
 $(1)_objs := $$(patsubst %.c,$$(BUILD)/plugin/$(1)/%.o,$$($(1)_SRCS) $$($(1)_RUNTIME_SRCS)) \
              $$(if $$($(1)_hash),$$(BUILD)/plugin/$(1)/source_hash.o)
 PLUGIN_FILES += $$(BUILD)/lib/assay/assay_$(1).so
+$(1)_link = $$(CC) -shared $$(LDFLAGS_ALL) $$(DEFS) -Wl,--version-script=backends/plugin.map \
+            -Wl,--build-id=sha1 $$($(1)_objs) $$($(1)_LIBS) -lm -ldl
 plugin_objs += $$($(1)_objs)
 $$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt backends/$(1)/rules.mk | $$(GEN_HEADERS)
 	@mkdir -p $$(@D)
@@ -125,8 +137,7 @@ $$(BUILD)/plugin/$(1)/source_hash.o: $$(BUILD)/gen/$(1)_source_hash.c
 	$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -c $$< -o $$@
 $$(BUILD)/lib/assay/assay_$(1).so: $$($(1)_objs) backends/plugin.map
 	@mkdir -p $$(@D)
-	$$(CC) -shared $$(LDFLAGS_ALL) $$(DEFS) -Wl,--version-script=backends/plugin.map \
-	    -Wl,--build-id=sha1 $$($(1)_objs) $$($(1)_LIBS) -lm -ldl -o $$@
+	$$($(1)_link) -o $$@
 endif
 endef
 PLUGIN_FILES :=
@@ -139,7 +150,5 @@ default: $(LIB_A) $(TOOL_A) $(LIB_SO) $(ASSAY) $(PLUGIN_FILES) $(TOOLS)
 
 clean:
 	rm -rf $(BUILD)
-
-FORCE:
 
 -include $(patsubst %.o,%.d,$(lib_objs) $(tool_objs) $(cli_objs) $(plugin_objs) $(test_objs) $(tools_objs))

@@ -66,10 +66,11 @@ assay_status assay__fail_context(assay_status status, const char *format, ...)
     va_start(args, format);
     int used = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    /* Cutting the tail of an old text is meant; a used result says so to -Wformat-truncation. */
-    if (used >= 0 && (size_t)used < sizeof text &&
-        snprintf(text + used, sizeof text - (size_t)used, ": %s", last_error) < 0)
-        text[used] = '\0';
+    if (used >= 0 && (size_t)used + 3 < sizeof text) {
+        /* The precision tells -Wformat-truncation that cutting the old text is meant. */
+        int room = (int)(sizeof text - 3) - used;
+        (void)snprintf(text + used, sizeof text - (size_t)used, ": %.*s", room, last_error);
+    }
     memcpy(last_error, text, sizeof text);
     return status;
 }

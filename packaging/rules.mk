@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# install, uninstall and bundle. PREFIX and DESTDIR as usual; plug-ins go to $(libdir)/assay, where
+# libassay and the command line look for them.
+.PHONY: install uninstall bundle
+DESTDIR    ?=
+bindir     ?= $(PREFIX)/bin
+libdir     ?= $(PREFIX)/lib
+includedir ?= $(PREFIX)/include
+datadir    ?= $(PREFIX)/share
+mandir     ?= $(datadir)/man
+docdir     ?= $(datadir)/doc/assay
+INSTALL    ?= install
+
+public_headers = $(wildcard include/assay/*.h)
+man_pages = $(sort $(wildcard docs/man/*.1))
+
+install: default
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/assay $(DESTDIR)$(libdir)/pkgconfig \
+	    $(DESTDIR)$(includedir)/assay $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(docdir)
+	$(if $(ASSAY),$(INSTALL) -m 755 $(ASSAY) $(DESTDIR)$(bindir)/)
+	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(libdir)/
+	ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(libdir)/$(LIB_SONAME)
+	ln -sf $(LIB_SONAME) $(DESTDIR)$(libdir)/libassay.so
+	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(libdir)/
+	$(if $(PLUGIN_FILES),$(INSTALL) -m 755 $(PLUGIN_FILES) $(DESTDIR)$(libdir)/assay/)
+	$(INSTALL) -m 644 $(public_headers) $(DESTDIR)$(includedir)/assay/
+	sed -e 's,@prefix@,$(PREFIX),; s,@libdir@,$(libdir),; s,@includedir@,$(includedir),' \
+	    -e 's,@version@,$(VERSION),' packaging/assay.pc.in > $(DESTDIR)$(libdir)/pkgconfig/assay.pc
+	$(if $(man_pages),$(INSTALL) -m 644 $(man_pages) $(DESTDIR)$(mandir)/man1/)
+	$(INSTALL) -m 644 LICENSE README.md CHANGELOG.md $(DESTDIR)$(docdir)/
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/assay $(DESTDIR)$(libdir)/libassay.so* $(DESTDIR)$(libdir)/libassay.a \
+	    $(DESTDIR)$(libdir)/pkgconfig/assay.pc $(PLUGINS:%=$(DESTDIR)$(libdir)/assay/assay_%.so) \
+	    $(public_headers:include/%=$(DESTDIR)$(includedir)/%) \
+	    $(man_pages:docs/man/%=$(DESTDIR)$(mandir)/man1/%)
+	rm -rf $(DESTDIR)$(docdir)
+	-rmdir $(DESTDIR)$(libdir)/assay $(DESTDIR)$(includedir)/assay 2>/dev/null
+
+# ---- bundle: a folder that runs wherever it is put --------------------------------------------
+# DT_RPATH, not DT_RUNPATH: only the former also serves the libraries of our libraries.
+BUNDLE := $(BUILD)/bundle/assay-$(VERSION)
+BUNDLE_BLAS ?=
+bundle_rpath = -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/$(1)'
+
+bundle: default
+	rm -rf $(BUNDLE)
+	mkdir -p $(BUNDLE)/bin $(BUNDLE)/lib/assay $(BUNDLE)/share/doc/assay
+	$(if $(ASSAY),$(link_assay) $(call bundle_rpath,../lib) -o $(BUNDLE)/bin/assay)
+	$(link_lib) $(call bundle_rpath,.) -o $(BUNDLE)/lib/$(notdir $(LIB_SO))
+	ln -s $(notdir $(LIB_SO)) $(BUNDLE)/lib/$(LIB_SONAME)
+	$(foreach p,$(PLUGIN_FILES),$($(patsubst assay_%.so,%,$(notdir $(p)))_link) $(call bundle_rpath,..) \
+	    -o $(BUNDLE)/lib/assay/$(notdir $(p)) &&) true
+	cp LICENSE README.md $(BUNDLE)/share/doc/assay/
+	scripts/bundle-libs $(BUNDLE) $(if $(BUNDLE_BLAS),blas)
+	tar -C $(dir $(BUNDLE)) --sort=name --owner=0 --group=0 --numeric-owner -czf \
+	    $(BUILD)/bundle/assay-$(VERSION)-$(shell $(CC) -dumpmachine).tar.gz $(notdir $(BUNDLE))

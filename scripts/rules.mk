@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# Checks and the two commands of the README. `check` and `quickstart` set up first and then call
+# make anew, because what pkg-config says is read when make starts.
+.PHONY: quickstart check check-all check-built lint syntax mutations bench
+
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+AGAIN := $(MAKE) --no-print-directory -j$(JOBS)
+ARGS ?=
+
+quickstart:
+	scripts/setup build
+	$(AGAIN) default
+	scripts/quickstart --build $(BUILD) $(ARGS)
+
+# The totals line of scripts/check comes last.
+check:
+	scripts/setup all
+	scripts/check
+
+check-all:
+	scripts/setup all
+	scripts/check --all
+
+bench: default $(BENCHES)
+	scripts/bench --build $(BUILD) $(ARGS)
+
+mutations:
+	scripts/mutate $(ARGS)
+
+# ---- lint ------------------------------------------------------------------------------------
+# gcc's warnings are errors of every build. clang looks at the same files here, without making code.
+lint_c := $(shell find include $(wildcard support runtime backends tuner calibrate contract db reports \
+            cli tools examples tests bench) -name '*.[ch]' | sort)
+syntax_c := $(filter-out examples/% tests/villains/%,$(filter %.c,$(lint_c)))
+syntax_ok := $(syntax_c:%.c=$(BUILD)/syntax/%.ok)
+scripts_sh := $(sort $(shell grep -lE '^\#!/bin/(ba)?sh' scripts/* .ci/* 2>/dev/null) $(wildcard tests/cli/*.sh))
+
+syntax: $(syntax_ok)
+
+$(BUILD)/syntax/%.ok: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
+	@mkdir -p $(@D)
+	@clang $(CFLAGS_ALL) -Wno-unknown-pragmas $(call avx2_flags,$<) $(CFLAGS_$<) \
+	    -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
+	@touch $@
+
+lint: default $(UNIT_TESTS) syntax
+	clang-format --dry-run -Werror $(lint_c)
+	scripts/check-layers
+	scripts/check-size
+	scripts/check-text
+	scripts/gen-status --check docs/status.md
+	[ ! -d .git ] && [ ! -f .git ] || scripts/check-commit HEAD
+	shellcheck $(scripts_sh)
+	scripts/cppcheck $(filter-out tests/%,$(syntax_c))
+
+-include $(syntax_ok:.ok=.d)
