@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_verdict.c -- error rates of the paired decision, tie sets, tie rule.
+ *
+ * Noise model: every visit has a factor of its own (sd 23 %), shared by all that is measured in
+ * it; a sample adds 2.5 %; a visit's time is the median of ten samples. */
+#include "tuner/stats.h"
+#include "tuner/verdict.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VISITS  5
+#define SAMPLES 10
+
+typedef enum noise { NORMAL, HEAVY, CONTAMINATED, NOISES } noise;
+
+static uint64_t noise_state;
+
+static double uniform(void)
+{
+    noise_state += 0x9e3779b97f4a7c15u;
+    uint64_t z = noise_state;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(void)
+{
+    double radius = sqrt(-2.0 * log(uniform())); /* one draw a line: the order is defined */
+    return radius * cos(6.283185307179586 * uniform());
+}
+
+/* Log time of one visit around log 1: ten samples, their median, sometimes a disturbed visit. */
+static double visit_log(noise kind)
+{
+    double x[SAMPLES], median;
+    double disturbed = kind == CONTAMINATED && uniform() < 0.1 ? 0.5 * uniform() : 0.0;
+
+    for (int i = 0; i < SAMPLES; i++) {
+        x[i] = exp(0.025 * normal());
+        if (kind == HEAVY)
+            x[i] = exp(0.025 * normal() / sqrt(-log(uniform()))); /* Student, 2 d.f. */
+    }
+    ck_assert_int_eq(assay__stats_median(x, SAMPLES, &median), ASSAY_OK);
+    return log(median) + disturbed;
+}
+
+/* The shared factor of the visit divides out: added and taken off to show that it does. */
+static void paired(noise kind, double log_effect, size_t visits, double *logs)
+{
+    for (size_t v = 0; v < visits; v++) {
+        double factor = 0.23 * normal();
+        double candidate = factor + visit_log(kind) + log_effect;
+        logs[v] = candidate - (factor + visit_log(kind));
+    }
+}
+
+static assay_comparison compare(const double *logs, size_t visits, const assay_verdict_rule *rule)
+{
+    assay_comparison c;
+    ck_assert_int_eq(assay__compare_paired(logs, visits, rule, &c), ASSAY_OK);
+    return c;
+}
+
+/* How often each verdict is given in `trials`. */
+static void count_verdicts(noise kind, double log_effect, size_t visits, size_t trials,
+                           size_t counts[4])
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    double logs[64];
+    memset(counts, 0, 4 * sizeof *counts);
+    for (size_t t = 0; t < trials; t++) {
+        paired(kind, log_effect, visits, logs);
+        counts[compare(logs, visits, &rule).verdict]++;
+    }
+}
+
+static size_t rate(noise kind, double log_effect, size_t visits, size_t trials,
+                   assay_verdict wanted)
+{
+    size_t counts[4];
+    count_verdicts(kind, log_effect, visits, trials, counts);
+    return counts[wanted];
+}
+
+START_TEST(same_kernel_rarely_wins)
+{
+    static const size_t visits[] = {5, 5, 5, 10, 20};
+    static const noise kinds[] = {NORMAL, HEAVY, CONTAMINATED, CONTAMINATED, NORMAL};
+    size_t counts[4];
+    noise_state = 100 + (uint64_t)_i;
+    count_verdicts(kinds[_i], 0.0, visits[_i], 1000, counts);
+    size_t wrong = counts[ASSAY_VERDICT_FASTER] + counts[ASSAY_VERDICT_SLOWER];
+    ck_assert_msg(wrong <= 10, "noise %d, %zu visits: %zu false", (int)kinds[_i], visits[_i],
+                  wrong);
+}
+END_TEST
+
+START_TEST(planted_five_percent_is_found)
+{
+    noise_state = 42;
+    size_t faster = rate(NORMAL, -log(1.05), VISITS, 500, ASSAY_VERDICT_FASTER);
+    size_t slower = rate(NORMAL, log(1.05), VISITS, 500, ASSAY_VERDICT_SLOWER);
+    ck_assert_msg(faster >= 475, "5 visits: %zu of 500 faster", faster);
+    ck_assert_msg(slower >= 475, "5 visits: %zu of 500 slower", slower);
+    /* Disturbed visits cost power, not truth: twice as many visits bring it back. */
+    ck_assert_uint_ge(rate(HEAVY, -log(1.05), 10, 100, ASSAY_VERDICT_FASTER), 95);
+    ck_assert_uint_eq(rate(CONTAMINATED, -log(1.05), 10, 100, ASSAY_VERDICT_SLOWER), 0);
+}
+END_TEST
+
+START_TEST(same_code_does_not_flap)
+{
+    noise_state = 10;
+    ck_assert_uint_eq(rate(NORMAL, 0.0, 20, 50, ASSAY_VERDICT_SLOWER), 0);
+    ck_assert_uint_eq(rate(NORMAL, 0.0, 20, 50, ASSAY_VERDICT_TIE), 50);
+    ck_assert_uint_ge(rate(NORMAL, log(1.03), 20, 50, ASSAY_VERDICT_SLOWER), 48);
+}
+END_TEST
+
+static const double steady_gain[] = {-0.0301, -0.0300, -0.0299, -0.0300, -0.0300};
+
+START_TEST(gain_must_pass_the_least_gain_and_the_floor)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    double logs[VISITS];
+    ck_assert_int_eq(compare(steady_gain, 5, &rule).verdict, ASSAY_VERDICT_FASTER);
+    rule.aa_floor = 0.04;
+    ck_assert_int_eq(compare(steady_gain, 5, &rule).verdict, ASSAY_VERDICT_TIE);
+    ck_assert(compare(steady_gain, 5, &rule).threshold >= 0.04);
+    rule.aa_floor = 0.0;
+    for (size_t i = 0; i < VISITS; i++)
+        logs[i] = steady_gain[i] / 2.0; /* 1.5 %: significant, and too small to matter */
+    ck_assert(compare(logs, 5, &rule).hi < 1.0);
+    ck_assert_int_eq(compare(logs, 5, &rule).verdict, ASSAY_VERDICT_TIE);
+}
+END_TEST
+
+START_TEST(verdicts_are_symmetric)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    double mirrored[5];
+    for (size_t i = 0; i < 5; i++)
+        mirrored[i] = -steady_gain[i];
+    assay_comparison a = compare(steady_gain, 5, &rule), b = compare(mirrored, 5, &rule);
+    ck_assert_int_eq(a.verdict, ASSAY_VERDICT_FASTER);
+    ck_assert_int_eq(b.verdict, ASSAY_VERDICT_SLOWER);
+    ck_assert(fabs(a.lo * b.hi - 1.0) < 1e-12 && fabs(a.ratio * b.ratio - 1.0) < 1e-12);
+}
+END_TEST
+
+START_TEST(interval_must_exclude_one)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    const double scattered[] = {-0.10, -0.01, -0.06, 0.02, -0.08};
+    assay_comparison c = compare(scattered, 5, &rule);
+    ck_assert(c.ratio < 0.96 && c.lo < 1.0 && c.hi > 1.0);
+    ck_assert_int_eq(c.verdict, ASSAY_VERDICT_UNDECIDED);
+    ck_assert_int_eq(c.reason, ASSAY_UNDECIDED_WIDE);
+}
+END_TEST
+
+START_TEST(undecided_says_why)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    const double flat[] = {0.001, -0.001, 0.0, 0.0005, -0.0005};
+    ck_assert_int_eq(compare(steady_gain, 4, &rule).verdict, ASSAY_VERDICT_UNDECIDED);
+    ck_assert_int_eq(compare(steady_gain, 4, &rule).reason, ASSAY_UNDECIDED_FEW_VISITS);
+    ck_assert_int_eq(compare(steady_gain, 1, &rule).reason, ASSAY_UNDECIDED_FEW_VISITS);
+    ck_assert(!compare(steady_gain, 1, &rule).has_interval);
+    rule.aa_floor = 0.06; /* a planted 5 % cannot be told here */
+    ck_assert_int_eq(compare(flat, 5, &rule).reason, ASSAY_UNDECIDED_BELOW_FLOOR);
+    ck_assert_ptr_nonnull(
+        strstr(assay__undecided_text(ASSAY_UNDECIDED_BELOW_FLOOR), "undecidable"));
+    ck_assert_str_eq(assay__verdict_name(ASSAY_VERDICT_TIE), "tie");
+    ck_assert_str_eq(assay__verdict_name((assay_verdict)9), "unknown");
+}
+END_TEST
+
+START_TEST(several_comparisons_widen_the_interval)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    const double logs[] = {-0.05, -0.02, -0.04, -0.03, -0.045};
+    assay_comparison one = compare(logs, 5, &rule);
+    rule.comparisons = 100;
+    assay_comparison many = compare(logs, 5, &rule);
+    ck_assert(many.lo < one.lo && many.hi > one.hi);
+    ck_assert_int_eq(one.verdict, ASSAY_VERDICT_FASTER);
+    ck_assert_int_ne(many.verdict, ASSAY_VERDICT_FASTER);
+}
+END_TEST
+
+START_TEST(bad_input_is_refused)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    const double bad[] = {0, NAN, 0, 0, 0}, inf[] = {0, 0, 0, 0, INFINITY},
+                 good[] = {0, 0, 0, 0, 0};
+    assay_comparison c;
+    double floor_gain;
+    ck_assert_int_eq(assay__compare_paired(good, 0, &rule, &c), ASSAY_INVALID);
+    ck_assert_int_eq(assay__compare_paired(bad, 5, &rule, &c), ASSAY_INVALID);
+    ck_assert_int_eq(assay__compare_paired(inf, 5, &rule, &c), ASSAY_INVALID);
+    ck_assert_int_eq(assay__aa_floor(bad, 5, 0.99, &floor_gain), ASSAY_INVALID);
+    ck_assert_int_eq(assay__aa_floor(good, 1, 0.99, &floor_gain), ASSAY_INVALID);
+    rule.aa_floor = NAN;
+    ck_assert_int_eq(assay__compare_paired(good, 5, &rule, &c), ASSAY_INVALID);
+    rule = assay__verdict_rule_default();
+    rule.comparisons = 0;
+    ck_assert_int_eq(assay__compare_paired(good, 5, &rule, &c), ASSAY_INVALID);
+    rule = assay__verdict_rule_default();
+    rule.target = 0.01;
+    ck_assert_int_eq(assay__compare_paired(good, 5, &rule, &c), ASSAY_INVALID);
+}
+END_TEST
+
+START_TEST(extreme_logs_give_finite_results)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    const double wild[] = {100, -100, 100, -100, 100, -100};
+    assay_comparison c = compare(wild, 6, &rule);
+    ck_assert(isfinite(c.ratio) && isfinite(c.lo) && isfinite(c.hi) && c.lo > 0.0);
+}
+END_TEST
+
+START_TEST(floor_bounds_what_a_twin_shows)
+{
+    double logs[20], floor_gain;
+    noise_state = 8;
+    paired(NORMAL, 0.0, 20, logs);
+    ck_assert_int_eq(assay__aa_floor(logs, 20, 0.99, &floor_gain), ASSAY_OK);
+    ck_assert(floor_gain > 0.003 && floor_gain < 0.02);
+}
+END_TEST
+
+static const uint8_t revision_a[32] = {1}, revision_b[32] = {2};
+
+static assay_tie_entry entry(void)
+{
+    return (assay_tie_entry){
+        .stability = 1, .error = 1.0, .memory_bytes = 64, .kernel = "k", .revision = revision_a};
+}
+
+START_TEST(tie_rule_orders_by_each_key_in_turn)
+{
+    assay_tie_entry better[6], worse = entry();
+    for (int i = 0; i < 6; i++)
+        better[i] = entry();
+    worse.revision = revision_b;
+    better[1].kernel = "j";
+    better[2].memory_bytes = 0, better[2].kernel = "z";
+    better[3].error = 0.5, better[3].memory_bytes = 1e9;
+    better[4].stability = 2, better[4].error = 7;
+    better[5].incumbent = true, better[5].stability = 0;
+    for (int i = 0; i < 6; i++) {
+        ck_assert_msg(assay__tie_compare(&better[i], &worse) < 0, "key %d", i);
+        ck_assert_msg(assay__tie_compare(&worse, &better[i]) > 0, "key %d", i);
+        if (i > 0)
+            ck_assert_msg(assay__tie_compare(&better[i], &better[i - 1]) < 0, "key %d", i);
+    }
+    ck_assert_int_eq(assay__tie_compare(&worse, &worse), 0);
+}
+END_TEST
+
+START_TEST(tie_rule_puts_unknown_figures_last)
+{
+    assay_tie_entry known = entry(), unknown = entry();
+    unknown.error = NAN;
+    ck_assert_int_lt(assay__tie_compare(&known, &unknown), 0);
+    ck_assert_int_gt(assay__tie_compare(&unknown, &known), 0);
+    known.error = NAN;
+    known.memory_bytes = NAN;
+    ck_assert_int_gt(assay__tie_compare(&known, &unknown), 0);
+}
+END_TEST
+
+/* Candidate c in visit v: shared factor, own noise, own effect. */
+static void fill_field(double *logs, size_t count, size_t visits, const double *effect,
+                       const double *sd)
+{
+    for (size_t v = 0; v < visits; v++) {
+        double factor = 0.23 * normal();
+        for (size_t c = 0; c < count; c++)
+            logs[c * visits + v] =
+                factor + (effect ? effect[c] : 0.0) + (sd ? sd[c] : 0.0099) * normal();
+    }
+}
+
+static void fill_entries(assay_tie_entry *entries, uint8_t (*revisions)[32], size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        entries[c] = entry();
+        memset(revisions[c], 0, 32);
+        revisions[c][0] = (uint8_t)(c >> 8);
+        revisions[c][1] = (uint8_t)c;
+        entries[c].revision = revisions[c];
+    }
+}
+
+#define COPIES 1000
+#define ROUNDS 40
+
+START_TEST(thousand_copies_have_no_winner)
+{
+    static double logs[COPIES * VISITS];
+    static assay_tie_entry entries[COPIES];
+    static uint8_t revisions[COPIES][32];
+    static bool member[COPIES];
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    size_t whole = 0, default_kept = 0;
+    double naive = 0.0, published = 0.0, expelled = 0.0;
+
+    noise_state = 1000;
+    fill_entries(entries, revisions, COPIES);
+    entries[500].incumbent = true;
+    for (int round = 0; round < ROUNDS; round++) {
+        assay_tie_set set;
+        double challenger[VISITS], incumbent[VISITS], truth = 0.0;
+        fill_field(logs, COPIES, VISITS, NULL, NULL);
+        ck_assert_int_eq(assay__tie_set_build(logs, COPIES, VISITS, &rule, entries, member, &set),
+                         ASSAY_OK);
+        whole += set.members == COPIES;
+        expelled += (double)(COPIES - set.members);
+        default_kept += set.chosen == 500;
+        for (size_t i = 0; i < VISITS * COPIES; i++)
+            truth += logs[i] / (VISITS * COPIES);
+        for (size_t v = 0; v < VISITS; v++)
+            naive += (logs[set.leader * VISITS + v] - truth) / (VISITS * ROUNDS);
+        for (size_t v = 0; v < VISITS; v++) {
+            double factor = exp(0.05 * normal());
+            challenger[v] = 1000.0 * factor * exp(visit_log(NORMAL));
+            incumbent[v] = 1000.0 * factor * exp(visit_log(NORMAL));
+        }
+        assay_confirmation confirmed;
+        ck_assert_int_eq(assay__confirm(challenger, incumbent, VISITS, &rule, &confirmed),
+                         ASSAY_OK);
+        ck_assert(!confirmed.replaces);
+        published += log(confirmed.time_ns / 1000.0) / ROUNDS;
+    }
+    ck_assert_msg(whole >= ROUNDS - 1, "%zu whole sets, %.0f expelled", whole, expelled);
+    ck_assert_uint_ge(default_kept, ROUNDS - 1);
+    ck_assert_msg(naive < -0.010, "the best of a thousand looks %.4f better", naive);
+    ck_assert_msg(fabs(published) < 0.012, "published bias %.4f", published); /* 3 sd */
+}
+END_TEST
+
+START_TEST(uneven_noise_expels_few_copies)
+{
+    static double logs[200 * VISITS], sd[200];
+    static assay_tie_entry entries[200];
+    static uint8_t revisions[200][32];
+    static bool member[200];
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    size_t expelled = 0;
+
+    noise_state = 77;
+    fill_entries(entries, revisions, 200);
+    for (int round = 0; round < 100; round++) {
+        assay_tie_set set;
+        for (size_t c = 0; c < 200; c++)
+            sd[c] = 0.0099 * exp(0.5 * normal());
+        fill_field(logs, 200, VISITS, NULL, sd);
+        ck_assert_int_eq(assay__tie_set_build(logs, 200, VISITS, &rule, entries, member, &set),
+                         ASSAY_OK);
+        expelled += 200 - set.members;
+    }
+    ck_assert_msg(expelled <= 200, "%zu of 20,000", expelled); /* 1 % */
+}
+END_TEST
+
+START_TEST(slower_candidates_leave_the_set)
+{
+    double logs[20 * VISITS], effect[20] = {0};
+    assay_tie_entry entries[20];
+    uint8_t revisions[20][32];
+    bool member[20];
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    size_t kept = 0, lost = 0, wrong = 0;
+
+    noise_state = 55;
+    fill_entries(entries, revisions, 20);
+    entries[19].incumbent = true; /* the tie rule must not save a slow incumbent */
+    for (size_t c = 10; c < 20; c++)
+        effect[c] = log(1.10);
+    for (int round = 0; round < 100; round++) {
+        assay_tie_set set;
+        fill_field(logs, 20, VISITS, effect, NULL);
+        ck_assert_int_eq(assay__tie_set_build(logs, 20, VISITS, &rule, entries, member, &set),
+                         ASSAY_OK);
+        for (size_t c = 0; c < 10; c++)
+            lost += !member[c];
+        for (size_t c = 10; c < 20; c++)
+            kept += member[c];
+        wrong += set.chosen >= 10;
+    }
+    ck_assert_msg(kept <= 50, "%zu of 1000 slow ones kept", kept);
+    ck_assert_msg(lost <= 5, "%zu of 1000 fast ones lost", lost);
+    ck_assert_msg(wrong <= 5, "%zu of 100 wrong", wrong);
+}
+END_TEST
+
+START_TEST(tie_set_of_few_visits_or_candidates_is_defined)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    const double two[] = {1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0};
+    const double bad[] = {1.0, NAN};
+    assay_tie_entry entries[2] = {entry(), entry()};
+    bool member[2] = {false, false};
+    assay_tie_set set;
+    entries[1].revision = revision_b;
+    ck_assert_int_eq(assay__tie_set_build(two, 1, 5, &rule, entries, member, &set), ASSAY_OK);
+    ck_assert(member[0] && set.members == 1 && set.chosen == 0);
+    ck_assert_int_eq(assay__tie_set_build(two, 2, 5, &rule, entries, member, &set), ASSAY_OK);
+    ck_assert(member[0] && !member[1] && set.leader == 0);
+    ck_assert_int_eq(assay__tie_set_build(two, 2, 4, &rule, entries, member, &set), ASSAY_OK);
+    ck_assert(member[0] && member[1]);
+    ck_assert_int_eq(assay__tie_set_build(two, 0, 5, &rule, entries, member, &set), ASSAY_INVALID);
+    ck_assert_int_eq(assay__tie_set_build(bad, 2, 1, &rule, entries, member, &set), ASSAY_INVALID);
+    ck_assert_int_eq(assay__tie_set_build(two, 2, 0, &rule, entries, member, &set), ASSAY_INVALID);
+}
+END_TEST
+
+START_TEST(confirmation_replaces_only_when_faster)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    const double slow[] = {100, 130, 90, 110, 120}, zero[] = {100, 0, 90, 110, 120};
+    double fast[5];
+    assay_confirmation c;
+    for (size_t i = 0; i < 5; i++)
+        fast[i] = 0.9 * slow[i];
+    ck_assert_int_eq(assay__confirm(fast, slow, 5, &rule, &c), ASSAY_OK);
+    ck_assert(c.replaces && fabs(c.time_ns - 99.0) < 1e-9 && c.lo_ns < 99.0 && c.hi_ns > 99.0);
+    ck_assert_int_eq(assay__confirm(slow, fast, 5, &rule, &c), ASSAY_OK);
+    ck_assert(!c.replaces && fabs(c.time_ns - 99.0) < 1e-9);
+    ck_assert_int_eq(assay__confirm(fast, slow, 4, &rule, &c), ASSAY_OK);
+    ck_assert(!c.replaces && c.comparison.reason == ASSAY_UNDECIDED_FEW_VISITS);
+    ck_assert_int_eq(assay__confirm(zero, slow, 5, &rule, &c), ASSAY_INVALID);
+    ck_assert_int_eq(assay__confirm(slow, slow, 0, &rule, &c), ASSAY_INVALID);
+}
+END_TEST
+
+static TCase *tcase(Suite *suite, const char *name)
+{
+    TCase *tc = tcase_create(name);
+    suite_add_tcase(suite, tc);
+    tcase_set_timeout(tc, 60);
+    return tc;
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("verdict");
+    TCase *rates = tcase(suite, "rates"), *pair = tcase(suite, "pair");
+    TCase *tie = tcase(suite, "tie"), *confirm = tcase(suite, "confirm");
+
+    tcase_add_loop_test(rates, same_kernel_rarely_wins, 0, 5);
+    tcase_add_test(rates, planted_five_percent_is_found);
+    tcase_add_test(rates, same_code_does_not_flap);
+    tcase_add_test(pair, gain_must_pass_the_least_gain_and_the_floor);
+    tcase_add_test(pair, verdicts_are_symmetric);
+    tcase_add_test(pair, interval_must_exclude_one);
+    tcase_add_test(pair, undecided_says_why);
+    tcase_add_test(pair, several_comparisons_widen_the_interval);
+    tcase_add_test(pair, bad_input_is_refused);
+    tcase_add_test(pair, extreme_logs_give_finite_results);
+    tcase_add_test(pair, floor_bounds_what_a_twin_shows);
+    tcase_add_test(tie, tie_rule_orders_by_each_key_in_turn);
+    tcase_add_test(tie, tie_rule_puts_unknown_figures_last);
+    tcase_add_test(tie, thousand_copies_have_no_winner);
+    tcase_add_test(tie, uneven_noise_expels_few_copies);
+    tcase_add_test(tie, slower_candidates_leave_the_set);
+    tcase_add_test(tie, tie_set_of_few_visits_or_candidates_is_defined);
+    tcase_add_test(confirm, confirmation_replaces_only_when_faster);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner), ran = srunner_ntests_run(runner);
+    srunner_free(runner);
+    return ran > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

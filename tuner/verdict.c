@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/verdict.c -- paired comparison of two kernels, A/A floor, confirmation. */
+#include "tuner/verdict.h"
+
+#include "runtime/error.h"
+#include "tuner/stats.h"
+#include "tuner/student.h"
+#include "tuner/verdict_rule.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *assay__verdict_name(assay_verdict verdict)
+{
+    switch (verdict) {
+#define X(name, value, text)   \
+    case ASSAY_VERDICT_##name: \
+        return text;
+        ASSAY_VERDICT_MAP(X)
+#undef X
+    }
+    return "unknown";
+}
+
+const char *assay__undecided_text(assay_undecided reason)
+{
+    switch (reason) {
+#define X(name, value, text)     \
+    case ASSAY_UNDECIDED_##name: \
+        return text;
+        ASSAY_UNDECIDED_MAP(X)
+#undef X
+    }
+    return "unknown";
+}
+
+assay_verdict_rule assay__verdict_rule_default(void)
+{
+    return (assay_verdict_rule){
+        .confidence = 0.99, .min_gain = 0.02, .target = 0.05, .min_visits = 5, .comparisons = 1};
+}
+
+assay_status assay__verdict_rule_validate(const assay_verdict_rule *rule)
+{
+    if (!(rule->confidence > 0.0 && rule->confidence < 1.0))
+        return assay__fail(ASSAY_INVALID, "verdict: confidence %g is not between 0 and 1",
+                           rule->confidence);
+    if (!(rule->min_gain >= 0.0) || !(rule->aa_floor >= 0.0 && rule->aa_floor <= 1e6) ||
+        !(rule->target > rule->min_gain && rule->target <= 1e6))
+        return assay__fail(ASSAY_INVALID,
+                           "verdict: least gain %g, floor %g, target %g (target must be larger "
+                           "than the least gain)",
+                           rule->min_gain, rule->aa_floor, rule->target);
+    if (rule->min_visits < 2 || rule->comparisons == 0)
+        return assay__fail(ASSAY_INVALID, "verdict: %zu visits (2 or more), %zu comparisons",
+                           rule->min_visits, rule->comparisons);
+    return ASSAY_OK;
+}
+
+assay_status assay__logs_validate(const double *logs, size_t n, double limit)
+{
+    if (n == 0)
+        return assay__fail(ASSAY_INVALID, "verdict: no visits");
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(logs[i]) <= limit))
+            return assay__fail(ASSAY_INVALID, "verdict: logarithm %zu of %zu is %g", i, n, logs[i]);
+    return ASSAY_OK;
+}
+
+/* Mean and half width of Student's interval; half width 0 with one visit. */
+static void log_interval(const double *logs, size_t n, double alpha, double *mean, double *half)
+{
+    double sum = 0.0, squares = 0.0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += logs[i];
+    *mean = sum / (double)n;
+    *half = 0.0;
+    if (n < 2)
+        return;
+    for (size_t i = 0; i < n; i++)
+        squares += (logs[i] - *mean) * (logs[i] - *mean);
+    double df = (double)(n - 1);
+    double wide = assay__student_critical(alpha, df) * sqrt(squares / df / (double)n);
+    *half = fmin(wide, ASSAY_LOG_LIMIT); /* exp() of it stays finite */
+}
+
+static assay_verdict verdict_of(double mean, double half, double gain)
+{
+    if (mean + half < 0.0 && mean < -gain)
+        return ASSAY_VERDICT_FASTER;
+    if (mean - half > 0.0 && mean > gain)
+        return ASSAY_VERDICT_SLOWER;
+    return ASSAY_VERDICT_UNDECIDED;
+}
+
+static assay_undecided doubt(size_t visits, double half, const assay_verdict_rule *rule)
+{
+    if (visits < rule->min_visits)
+        return ASSAY_UNDECIDED_FEW_VISITS;
+    if (rule->target <= rule->aa_floor)
+        return ASSAY_UNDECIDED_BELOW_FLOOR;
+    if (half > log1p(rule->target))
+        return ASSAY_UNDECIDED_WIDE;
+    return ASSAY_UNDECIDED_NONE;
+}
+
+assay_status assay__compare_paired(const double *log_ratios, size_t visits,
+                                   const assay_verdict_rule *rule, assay_comparison *out)
+{
+    double mean, half;
+
+    ASSAY_TRY(assay__verdict_rule_validate(rule));
+    ASSAY_TRY(assay__logs_validate(log_ratios, visits, 0.5 * ASSAY_LOG_LIMIT));
+    double alpha = (1.0 - rule->confidence) / (double)rule->comparisons;
+    log_interval(log_ratios, visits, alpha, &mean, &half);
+    assay_comparison c = {.visits = visits,
+                          .ratio = exp(mean),
+                          .lo = exp(mean - half),
+                          .hi = exp(mean + half),
+                          .threshold = fmax(rule->min_gain, rule->aa_floor),
+                          .has_interval = visits > 1};
+    if (visits >= rule->min_visits)
+        c.verdict = verdict_of(mean, half, log1p(c.threshold));
+    if (c.verdict == ASSAY_VERDICT_UNDECIDED) {
+        c.reason = doubt(visits, half, rule);
+        if (c.reason == ASSAY_UNDECIDED_NONE)
+            c.verdict = ASSAY_VERDICT_TIE;
+    }
+    *out = c;
+    return ASSAY_OK;
+}
+
+assay_status assay__aa_floor(const double *log_ratios, size_t visits, double confidence,
+                             double *out)
+{
+    double mean, half;
+
+    if (!(confidence > 0.0 && confidence < 1.0) || visits < 2)
+        return assay__fail(ASSAY_INVALID, "A/A floor: confidence %g, %zu visits (2 or more)",
+                           confidence, visits);
+    ASSAY_TRY(assay__logs_validate(log_ratios, visits, 0.5 * ASSAY_LOG_LIMIT));
+    log_interval(log_ratios, visits, 1.0 - confidence, &mean, &half);
+    *out = expm1(fabs(mean) + half);
+    return ASSAY_OK;
+}
+
+static assay_status times_validate(const double *times, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(times[i] >= 1e-12 && times[i] <= 1e24))
+            return assay__fail(ASSAY_INVALID, "confirmation: time %zu of %zu is %g ns", i, n,
+                               times[i]);
+    return ASSAY_OK;
+}
+
+static assay_status publish(const double *times, size_t n, assay_confirmation *out)
+{
+    double *sorted;
+
+    ASSAY_TRY(assay__stats_sorted(times, n, &sorted));
+    assay_interval ci = assay__stats_median_interval(sorted, n, 0.95);
+    out->time_ns = assay__stats_quantile(sorted, n, 0.5);
+    out->lo_ns = ci.lo;
+    out->hi_ns = ci.hi;
+    out->confidence = ci.confidence;
+    free(sorted);
+    return ASSAY_OK;
+}
+
+assay_status assay__confirm(const double *challenger_ns, const double *incumbent_ns, size_t visits,
+                            const assay_verdict_rule *rule, assay_confirmation *out)
+{
+    assay_confirmation c = {.replaces = false};
+
+    if (visits == 0)
+        return assay__fail(ASSAY_INVALID, "confirmation: no visits");
+    ASSAY_TRY(times_validate(challenger_ns, visits));
+    ASSAY_TRY(times_validate(incumbent_ns, visits));
+    double *logs = malloc(visits * sizeof *logs);
+    if (!logs)
+        return assay__fail(ASSAY_NOMEM, "confirmation: %zu visits", visits);
+    for (size_t i = 0; i < visits; i++)
+        logs[i] = log(challenger_ns[i] / incumbent_ns[i]);
+    assay_status status = assay__compare_paired(logs, visits, rule, &c.comparison);
+    free(logs);
+    ASSAY_TRY(status);
+    c.replaces = c.comparison.verdict == ASSAY_VERDICT_FASTER;
+    ASSAY_TRY(publish(c.replaces ? challenger_ns : incumbent_ns, visits, &c));
+    *out = c;
+    return ASSAY_OK;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/verdict.h -- is this kernel faster than that one, and which of the equals is chosen.
+ *
+ * All decisions rest on log ratios paired inside a visit: what a visit does to the clock of the
+ * machine divides out. One value a visit, at least five visits. Pure functions; any thread.
+ *
+ * The interval is Student's over visits. Order statistics need eight visits for 99 %; Student's
+ * needs two, and its error rates hold for the noise that matters here: a visit that is an outlier
+ * widens it more than it moves it, so false winners become rarer, not more frequent (the rates
+ * are asserted by tests/unit/test_verdict.c over normal, heavy-tailed and contaminated noise). */
+#ifndef ASSAY_TUNER_VERDICT_H
+#define ASSAY_TUNER_VERDICT_H
+
+#include "assay/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Stored by number: append, never renumber. FASTER: the candidate is. */
+#define ASSAY_VERDICT_MAP(X)     \
+    X(UNDECIDED, 0, "undecided") \
+    X(FASTER, 1, "faster")       \
+    X(SLOWER, 2, "slower")       \
+    X(TIE, 3, "tie")
+
+typedef enum assay_verdict {
+#define X(name, value, text) ASSAY_VERDICT_##name = (value),
+    ASSAY_VERDICT_MAP(X)
+#undef X
+} assay_verdict;
+
+const char *assay__verdict_name(assay_verdict verdict);
+
+/* Why a comparison stayed undecided. Stored by number: append, never renumber. */
+#define ASSAY_UNDECIDED_MAP(X)                                                        \
+    X(NONE, 0, "decided")                                                             \
+    X(FEW_VISITS, 1, "too few visits")                                                \
+    X(BELOW_FLOOR, 2, "undecidable: the difference asked for is below the A/A floor") \
+    X(WIDE, 3, "interval too wide for the difference asked for")
+
+typedef enum assay_undecided {
+#define X(name, value, text) ASSAY_UNDECIDED_##name = (value),
+    ASSAY_UNDECIDED_MAP(X)
+#undef X
+} assay_undecided;
+
+const char *assay__undecided_text(assay_undecided reason);
+
+typedef struct assay_verdict_rule {
+    double confidence;  /* of the interval of the ratio: 0.99 */
+    double min_gain;    /* no smaller gain counts: 0.02 */
+    double aa_floor;    /* this machine's floor, see assay__aa_floor; 0 = not measured */
+    double target;      /* difference the caller wants found: 0.05; larger than min_gain */
+    size_t min_visits;  /* >= 2; 5 */
+    size_t comparisons; /* made in one decision, >= 1: the interval is widened for all to hold */
+} assay_verdict_rule;
+
+/* The defaults named above, one comparison, floor not measured. */
+assay_verdict_rule assay__verdict_rule_default(void);
+
+typedef struct assay_comparison {
+    assay_verdict verdict;
+    assay_undecided reason; /* NONE unless UNDECIDED */
+    size_t visits;
+    double ratio, lo, hi; /* time of candidate over time of baseline, and its interval */
+    double threshold;     /* gain that had to be exceeded: max(min_gain, aa_floor) */
+    bool has_interval;    /* false with one visit: lo = hi = ratio */
+} assay_comparison;
+
+/* log_ratios[v] = log(candidate time / baseline time) of visit v.
+ * FASTER: hi < 1 and 1 / ratio - 1 > threshold. SLOWER: lo > 1 and ratio - 1 > threshold.
+ * Otherwise TIE when the interval is narrow enough to have shown `target`, else UNDECIDED.
+ * ASSAY_INVALID: no visit, a value that is NaN or beyond +-100, a rule out of range. */
+assay_status assay__compare_paired(const double *log_ratios, size_t visits,
+                                   const assay_verdict_rule *rule, assay_comparison *out);
+
+/* Floor of this machine from pairs of a kernel with itself: the larger end of the interval of
+ * the ratio, as a gain. The same errors as above; at least 2 visits. */
+assay_status assay__aa_floor(const double *log_ratios, size_t visits, double confidence,
+                             double *out);
+
+/* What the tie rule looks at. Unknown figures are NaN and lose against known ones. */
+typedef struct assay_tie_entry {
+    bool incumbent;
+    uint32_t stability;      /* 0 none, 1 same configuration, 2 same machine, 3 anywhere */
+    double error;            /* of the op's headline figure, smaller is better */
+    double memory_bytes;     /* workspace */
+    const char *kernel;      /* borrowed */
+    const uint8_t *revision; /* borrowed, 32 bytes, variant revision */
+} assay_tie_entry;
+
+/* < 0 when `a` is to be preferred: incumbent, bit-stable, lower error, less memory, kernel name,
+ * revision. 0 only for the same kernel name and revision. A strict weak order. */
+int assay__tie_compare(const assay_tie_entry *a, const assay_tie_entry *b);
+
+typedef struct assay_tie_set {
+    size_t leader;  /* lowest mean log time */
+    size_t chosen;  /* first of the set by the tie rule */
+    size_t members; /* count, leader included */
+    double gap;     /* log ratio to the leader at which a typical rival leaves the set; 0: too few
+                       visits */
+} assay_tie_set;
+
+/* log_times[c * visits + v] = log of candidate c's time in visit v (all measured in each visit).
+ * A candidate stays in the set unless it is SLOWER than the leader, at a level that holds for all
+ * pairs together, because the leader is picked by the same data. A candidate's variance is taken
+ * as at least that typical of all, so that a lucky streak of equal numbers expels nobody; of
+ * twins whose noise differs (sd of its logarithm 0.5) up to 1 % are still expelled wrongly.
+ * is_member: `count` flags, written. Times in the set are biased by the choice and must not be
+ * published: measure the chosen one in fresh visits (assay__confirm). count <= 1,000,000. */
+assay_status assay__tie_set_build(const double *log_times, size_t count, size_t visits,
+                                  const assay_verdict_rule *rule, const assay_tie_entry *entries,
+                                  bool *is_member, assay_tie_set *out);
+
+typedef struct assay_confirmation {
+    assay_comparison comparison;  /* challenger over incumbent */
+    bool replaces;                /* only when FASTER */
+    double time_ns, lo_ns, hi_ns; /* of the one that stands: median over visits, 95 % interval */
+    double confidence;            /* achieved by lo_ns..hi_ns */
+} assay_confirmation;
+
+/* Fresh visits of the challenger and the incumbent (default kernel), one positive time a visit
+ * each, in ns. Nothing that took part in the choice may be passed here. */
+assay_status assay__confirm(const double *challenger_ns, const double *incumbent_ns, size_t visits,
+                            const assay_verdict_rule *rule, assay_confirmation *out);
+
+#endif
