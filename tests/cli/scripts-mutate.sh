@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# mutate: a killed, a surviving, an idle and a broken mutation.
+set -u
+mkdir -p "$WORK/tree/tests/mutations.d" "$WORK/tree/scripts"
+root=$PWD
+cp scripts/run-tests "$WORK/tree/scripts/"
+cd "$WORK/tree" || exit 1
+echo 'int rule(int x) { return x < 3; }' >rule.c
+cat >main.c <<'END'
+#include <stdio.h>
+int rule(int x);
+int main(void)
+{
+    int bad = rule(3) != 0 || rule(2) != 1;
+    printf("%d%%: Checks: 1, Failures: %d, Errors: 0\n", bad ? 0 : 100, bad);
+    return bad;
+}
+END
+cat >Makefile <<'END'
+default:
+$(BUILD)/tests/test_rule: rule.c main.c
+	mkdir -p $(@D)
+	$(CC) rule.c main.c -o $@
+END
+# expect EXIT TOTALS LINE
+expect() {
+    local rc=0
+    printf '# comment\n\n%s\n' "$3" >tests/mutations.txt
+    "$root/scripts/mutate" >out 2>&1 || rc=$?
+    if [ "$rc" -ne "$1" ] || [ "$(tail -n 1 out)" != "$2" ]; then
+        cat out && echo "wanted $1 and '$2' for $3" && exit 1
+    fi
+}
+expect 0 '1 passed, 0 failed' 'rule.c :: s/x < 3/x <= 3/ :: test_rule'
+expect 1 '0 passed, 1 failed' 'rule.c :: s/x < 3/x < 3 \&\& x != 7/ :: test_rule'
+expect 1 '0 passed, 1 failed' 'rule.c :: s/nosuch/text/ :: test_rule'
+expect 1 '0 passed, 1 failed' 'rule.c :: s/return/retrun/ :: test_rule'
+expect 1 '0 passed, 1 failed' 'absent.c :: s/a/b/ :: test_rule'
+expect 1 '0 passed, 1 failed' 'rule.c: s/a/b/: test_rule'
+expect 1 '0 passed, 0 failed' ''
+grep -q 'x < 3' rule.c
