@@ -14,6 +14,10 @@ BUILD  ?= build
 SAN    ?=
 OPT    ?= -O2 -g
 PREFIX ?= /usr/local
+# V=1 shows whole command lines.
+V ?=
+Q := $(if $(V),,@)
+say = @$(if $(V),:,echo '  $(1)')
 PKG_CONFIG ?= pkg-config
 # Under make -n and in `make clean` on a bare machine pkg-config may be missing; stay silent then.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null)
@@ -72,21 +76,24 @@ endif
 
 $(BUILD)/gen/config.h: scripts/probe $(BUILD)/gen/flags.txt Makefile
 	@mkdir -p $(@D)
-	scripts/probe --cc '$(CC)' --version $(VERSION) --header $@
+	@scripts/probe --cc '$(CC)' --version $(VERSION) --header $@
 
 # ---- libassay, the tool library, the command line --------------------------------------------
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(CFLAGS_$<) -c $< -o $@
+	$(call say,CC   $@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(CFLAGS_$<) -c $< -o $@
 
 $(LIB_A): $(lib_objs) $(BUILD)/gen/sources.txt
 	@mkdir -p $(@D)
-	rm -f $@ && $(AR) rcsD $@ $(lib_objs)
+	$(call say,AR   $@)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $(lib_objs)
 
 $(TOOL_A): $(tool_objs) $(BUILD)/gen/sources.txt
 	@mkdir -p $(@D)
-	rm -f $@ && $(AR) rcsD $@ $(tool_objs)
+	$(call say,AR   $@)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $(tool_objs)
 
 # Sanitized objects leave the sanitizer's run time undefined, hence no -z defs there.
 comma := ,
@@ -99,13 +106,15 @@ link_assay = $(CC) $(LDFLAGS_ALL) $(cli_objs) $(TOOL_A) $(LIB_A) $(TOOL_LIBS) $(
 
 $(LIB_SO): $(lib_objs) runtime/libassay.map $(BUILD)/gen/sources.txt
 	@mkdir -p $(@D)
-	$(link_lib) -o $@
-	ln -sf $(@F) $(BUILD)/lib/$(LIB_SONAME)
-	ln -sf $(LIB_SONAME) $(BUILD)/lib/libassay.so
+	$(call say,LINK $@)
+	$(Q)$(link_lib) -o $@
+	@ln -sf $(@F) $(BUILD)/lib/$(LIB_SONAME)
+	@ln -sf $(LIB_SONAME) $(BUILD)/lib/libassay.so
 
 $(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
 	@mkdir -p $(@D)
-	$(link_assay) -o $@
+	$(call say,LINK $@)
+	$(Q)$(link_assay) -o $@
 
 # ---- plug-ins --------------------------------------------------------------------------------
 # backends/<name>/rules.mk sets PLUGINS += <name> and may set <name>_SRCS, _CFLAGS, _LIBS,
@@ -126,18 +135,22 @@ $(1)_link = $$(CC) -shared $$(LDFLAGS_ALL) $$(DEFS) -Wl,--version-script=backend
 plugin_objs += $$($(1)_objs)
 $$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt backends/$(1)/rules.mk | $$(GEN_HEADERS)
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden $$($(1)_CFLAGS) $$(call avx2_flags,$$<) \
+	$$(call say,CC   $$@)
+	$$(Q)$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden $$($(1)_CFLAGS) $$(call avx2_flags,$$<) \
 	    $$(CFLAGS_$$<) -c $$< -o $$@
 $$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_SRCS) $$(wildcard backends/$(1)/*.h runtime/*.h) \
     include/assay/*.h $$(CODEHASH) $$(BUILD)/gen/flags.txt
-	$$(CODEHASH) --flags '$$(CODEFLAGS) $$($(1)_CFLAGS)' --root . -o $$@ \
+	$$(call say,HASH $$@)
+	$$(Q)$$(CODEHASH) --flags '$$(CODEFLAGS) $$($(1)_CFLAGS)' --root . -o $$@ \
 	    assay__$(1)_source_hash $$($(1)_SRCS)
 $$(BUILD)/plugin/$(1)/source_hash.o: $$(BUILD)/gen/$(1)_source_hash.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -c $$< -o $$@
+	$$(call say,CC   $$@)
+	$$(Q)$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -c $$< -o $$@
 $$(BUILD)/lib/assay/assay_$(1).so: $$($(1)_objs) backends/plugin.map
 	@mkdir -p $$(@D)
-	$$($(1)_link) -o $$@
+	$$(call say,LINK $$@)
+	$$(Q)$$($(1)_link) -o $$@
 endif
 endef
 PLUGIN_FILES :=

@@ -10,5 +10,6 @@ ifneq ($(wildcard db/schema.sql),)
 GEN_HEADERS += $(BUILD)/gen/schema_sql.h
 $(BUILD)/gen/schema_sql.h: db/schema.sql scripts/embed
 	@mkdir -p $(@D)
-	scripts/embed assay__schema_sql db/schema.sql > $@
+	$(call say,GEN  $@)
+	@scripts/embed assay__schema_sql db/schema.sql > $@
 endif

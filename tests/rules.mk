@@ -11,12 +11,13 @@ TEST_LIBS    := $(call pkg,--libs,check mpfr) -lgmp
 $(UNIT_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(support_objs) \
     $(BUILD)/lib/libassay-tool.a $(BUILD)/lib/libassay.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) $^ $($*_LIBS) $(TEST_LIBS) $(TOOL_LIBS) $(LIB_LIBS) -o $@
+	$(call say,LINK $@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $($*_LIBS) $(TEST_LIBS) $(TOOL_LIBS) $(LIB_LIBS) -o $@
 
 .PHONY: unit-tests cli-tests tests
 tests: default $(UNIT_TESTS)
-	scripts/run-tests --build $(BUILD) $(UNIT_TESTS) $(CLI_TESTS)
+	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS) $(CLI_TESTS)
 unit-tests: default $(UNIT_TESTS)
-	scripts/run-tests --build $(BUILD) $(UNIT_TESTS)
+	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS)
 cli-tests: default
-	scripts/run-tests --build $(BUILD) $(CLI_TESTS)
+	@scripts/run-tests --build $(BUILD) $(CLI_TESTS)

@@ -7,4 +7,5 @@ CODEHASH := $(filter %/codehash,$(TOOLS))
 
 $(TOOLS): $(BUILD)/bin/%: $(BUILD)/obj/tools/%.o $(BUILD)/lib/libassay.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) $^ $(LIB_LIBS) -o $@
+	$(call say,LINK $@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIB_LIBS) -o $@
