@@ -28,7 +28,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 
 # What decides the code of a kernel, in order; this text enters revisions, so no -I, -g, -o in it.
 SANFLAGS  := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
-CODEFLAGS := -std=c11 $(filter-out -g%,$(OPT)) -ffp-contract=off -fPIC $(SANFLAGS) $(CFLAGS)
+CODEFLAGS := $(strip -std=c11 $(filter-out -g%,$(OPT)) -ffp-contract=off -fPIC $(SANFLAGS) $(CFLAGS))
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -I. -I$(BUILD) -I$(BUILD)/gen $(CPPFLAGS)
 CFLAGS_ALL = $(CODEFLAGS) $(filter -g%,$(OPT)) $(WARN) $(CPPFLAGS_ALL) -pthread -MMD -MP
 LDFLAGS_ALL := $(SANFLAGS) -pthread $(LDFLAGS)
@@ -83,7 +83,7 @@ $(BUILD)/gen/config.h: scripts/probe $(BUILD)/gen/flags.txt Makefile
 $(BUILD)/obj/%.o: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,CC   $@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(CFLAGS_$<) -c $< -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(call own_flags,$<) -c $< -o $@
 
 $(LIB_A): $(lib_objs) $(BUILD)/gen/sources.txt
 	@mkdir -p $(@D)
@@ -120,33 +120,38 @@ $(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
 # backends/<name>/rules.mk sets PLUGINS += <name> and may set <name>_SRCS, _CFLAGS, _LIBS,
 # _RUNTIME_SRCS; CFLAGS_<path of a .c file> holds flags of that file alone. Files named *_avx2.c
 # get AVX2, FMA and F16C, which is why they may be entered only behind the run-time check.
+# tools/codehash makes the table of source hashes that backends/source_hash.h declares.
 avx2_flags = $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c)
+own_flags  = $(strip $(call avx2_flags,$(1)) $(CFLAGS_$(1)))
+hash_flags = $(foreach f,$(1),$(if $(call own_flags,$(f)),--file-flags $(f) '$(call own_flags,$(f))'))
 
 define plugin_rules
 $(1)_SRCS ?= $$(sort $$(wildcard backends/$(1)/*.c))
 $(1)_RUNTIME_SRCS ?= $$(PLUGIN_RUNTIME_SRCS)
 ifneq ($$($(1)_SRCS),)
+$(1)_code := $$($(1)_SRCS) $$($(1)_RUNTIME_SRCS)
 $(1)_hash := $$(if $$(CODEHASH),$$(BUILD)/gen/$(1)_source_hash.c)
-$(1)_objs := $$(patsubst %.c,$$(BUILD)/plugin/$(1)/%.o,$$($(1)_SRCS) $$($(1)_RUNTIME_SRCS)) \
+$(1)_objs := $$(patsubst %.c,$$(BUILD)/plugin/$(1)/%.o,$$($(1)_code)) \
              $$(if $$($(1)_hash),$$(BUILD)/plugin/$(1)/source_hash.o)
 PLUGIN_FILES += $$(BUILD)/lib/assay/assay_$(1).so
 $(1)_link = $$(CC) -shared $$(LDFLAGS_ALL) $$(DEFS) -Wl,--version-script=backends/plugin.map \
             -Wl,--build-id=sha1 $$($(1)_objs) $$($(1)_LIBS) -lm -ldl
+$(1)_compile = $$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -DASSAY_SOURCE_COUNT=$$(words $$($(1)_code))
 plugin_objs += $$($(1)_objs)
 $$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt backends/$(1)/rules.mk | $$(GEN_HEADERS)
 	@mkdir -p $$(@D)
 	$$(call say,CC   $$@)
-	$$(Q)$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden $$($(1)_CFLAGS) $$(call avx2_flags,$$<) \
-	    $$(CFLAGS_$$<) -c $$< -o $$@
-$$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_SRCS) $$(wildcard backends/$(1)/*.h runtime/*.h) \
-    include/assay/*.h $$(CODEHASH) $$(BUILD)/gen/flags.txt
+	$$(Q)$$($(1)_compile) $$($(1)_CFLAGS) $$(call own_flags,$$<) -c $$< -o $$@
+$$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_code) $$(CODEHASH) $$(BUILD)/gen/flags.txt \
+    $$(wildcard backends/$(1)/*.h backends/*.h runtime/*.h include/assay/*) | $$(GEN_HEADERS)
 	$$(call say,HASH $$@)
-	$$(Q)$$(CODEHASH) --flags '$$(CODEFLAGS) $$($(1)_CFLAGS)' --root . -o $$@ \
-	    assay__$(1)_source_hash $$($(1)_SRCS)
+	$$(Q)$$(CODEHASH) --flags '$$(strip $$(CODEFLAGS) $$($(1)_CFLAGS))' \
+	    $$(call hash_flags,$$($(1)_code)) --include $$(BUILD) --root . -o $$@ \
+	    assay__source_hashes $$($(1)_code)
 $$(BUILD)/plugin/$(1)/source_hash.o: $$(BUILD)/gen/$(1)_source_hash.c
 	@mkdir -p $$(@D)
 	$$(call say,CC   $$@)
-	$$(Q)$$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -c $$< -o $$@
+	$$(Q)$$($(1)_compile) -c $$< -o $$@
 $$(BUILD)/lib/assay/assay_$(1).so: $$($(1)_objs) backends/plugin.map
 	@mkdir -p $$(@D)
 	$$(call say,LINK $$@)

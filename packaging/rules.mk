@@ -12,7 +12,7 @@ mandir     ?= $(datadir)/man
 docdir     ?= $(datadir)/doc/assay
 INSTALL    ?= install
 
-public_headers = $(wildcard include/assay/*.h)
+public_headers = $(wildcard include/assay/*.h include/assay/*.def)
 man_pages = $(sort $(wildcard docs/man/*.1))
 
 install: default

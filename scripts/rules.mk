@@ -40,7 +40,7 @@ syntax: $(syntax_ok)
 
 $(BUILD)/syntax/%.ok: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
-	@clang $(CFLAGS_ALL) -Wno-unknown-pragmas $(call avx2_flags,$<) $(CFLAGS_$<) \
+	@clang $(CFLAGS_ALL) -Wno-unknown-pragmas $(call own_flags,$<) -DASSAY_SOURCE_COUNT=1 \
 	    -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
 	@touch $@
 
