@@ -48,14 +48,14 @@ typedef struct assay__db_measurement {
     const char *layout, *policy;
     uint32_t align;
     assay__verdict verdict;
-    const char *reason;            /* of the verdict; "" none */
+    const char *reason;                             /* of the verdict; "" none */
     double median_ns, lo_ns, hi_ns, min_ns, mad_ns; /* NaN -> NULL */
     double ratio, ratio_lo, ratio_hi;               /* paired against the default */
     int64_t samples, visits, rejected_samples;
     const char *stop_reason;
     const char *flags; /* "bimodal drift" ..., "" none */
     uint64_t workspace_bytes;
-    uint64_t output_digest;        /* XXH3-64 of the output bits on input set `seed` */
+    uint64_t output_digest; /* XXH3-64 of the output bits on input set `seed` */
 } assay__db_measurement;
 /* Replaces the summary of an existing row with the same key (history of visits is kept). */
 assay_status assay__db_put_measurement(assay__db *db, const assay__db_measurement *m, int64_t *out);
@@ -63,7 +63,7 @@ assay_status assay__db_put_measurement(assay__db *db, const assay__db_measuremen
 typedef struct assay__db_visit {
     int64_t measurement;
     int64_t ordinal;
-    const char *kind; /* "screen", "measure", "confirm" */
+    const char *kind;      /* "screen", "measure", "confirm" */
     const double *samples; /* ns per call, in the order taken */
     size_t sample_count;
     int64_t inner;
@@ -84,19 +84,21 @@ typedef struct assay__db_accuracy {
     double max_rho, rms_rho, kappa, bound; /* NaN -> NULL */
     int64_t misrounded, nan_mismatch, inf_mismatch, zero_sign_mismatch, flushed;
     const char *histogram_json;
-    int64_t worst_index; /* -1 none */
+    int64_t worst_index;    /* -1 none */
     const char *worst_json; /* inputs (hex bits), expected, got */
-    const char *reference; /* kind and precision of the reference */
+    const char *reference;  /* kind and precision of the reference */
     uint64_t output_digest;
     int passed;
 } assay__db_accuracy;
 assay_status assay__db_put_accuracy(assay__db *db, const assay__db_accuracy *a, int64_t *out);
 assay_status assay__db_put_stability(assay__db *db, int64_t revision, int64_t deployment,
-                                     int64_t problem, assay_stability level, const char *evidence_json);
+                                     int64_t problem, assay_stability level,
+                                     const char *evidence_json);
 assay_status assay__db_put_quarantine(assay__db *db, int64_t revision, int64_t deployment,
                                       int64_t problem /* 0: all */, const char *reason);
-assay_status assay__db_put_peak(assay__db *db, int64_t deployment, const char *name, const char *unit,
-                                double value, double lo, double hi, int64_t samples);
+assay_status assay__db_put_peak(assay__db *db, int64_t deployment, const char *name,
+                                const char *unit, double value, double lo, double hi,
+                                int64_t samples);
 typedef struct assay__db_route {
     int64_t sweep, deployment, problem, winner_revision;
     const char *layout, *policy;
@@ -113,13 +115,15 @@ assay_status assay__db_put_route(assay__db *db, const assay__db_route *r);
 /* For resume and incumbents. found: 0 or 1. */
 assay_status assay__db_find_measurement(assay__db *db, int64_t revision, int64_t deployment,
                                         int64_t problem, const char *layout, uint32_t align,
-                                        const char *policy, int *found,
-                                        assay__db_measurement *out, int64_t *id);
+                                        const char *policy, int *found, assay__db_measurement *out,
+                                        int64_t *id);
 assay_status assay__db_find_accuracy(assay__db *db, int64_t revision, int64_t deployment,
-                                     int64_t problem, int *found, assay__db_accuracy *out, int64_t *id);
+                                     int64_t problem, int *found, assay__db_accuracy *out,
+                                     int64_t *id);
 assay_status assay__db_find_route(assay__db *db, int64_t deployment, int64_t problem,
-                                  const char *layout, uint32_t align, const char *policy, int *found,
-                                  int64_t *winner_revision, char *profile, size_t profile_cap);
+                                  const char *layout, uint32_t align, const char *policy,
+                                  int *found, int64_t *winner_revision, char *profile,
+                                  size_t profile_cap);
 assay_status assay__db_find_quarantine(assay__db *db, int64_t revision, int64_t deployment,
                                        int64_t problem, int *found, char *reason, size_t cap);
 

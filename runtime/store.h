@@ -14,31 +14,33 @@ typedef struct assay__route_candidate {
     uint64_t revision_row; /* revision.id: kernel, variant revision and tunables hang on it */
     uint64_t measurement;  /* measurement.id */
     uint64_t accuracy;     /* accuracy.id; 0: none */
-    double time_ns, lo_ns, hi_ns;            /* published: median of confirming visits, 95 % interval */
-    double ratio, ratio_lo, ratio_hi;        /* paired against the default kernel, 99 % interval; NaN: none */
+    double time_ns, lo_ns, hi_ns; /* published: median of confirming visits, 95 % interval */
+    double ratio, ratio_lo,
+        ratio_hi; /* paired against the default kernel, 99 % interval; NaN: none */
     double max_ulp, max_rho, max_rel, max_abs; /* measured; NaN: none */
     uint64_t workspace_bytes;
-    uint8_t proof, stability, verdict, tied; /* verdict: assay__verdict below; tied: in the tie set */
+    uint8_t proof, stability, verdict,
+        tied; /* verdict: assay__verdict below; tied: in the tie set */
     uint8_t quarantined, pad[3];
 } assay__route_candidate; /* 120 bytes */
 
 typedef enum assay__verdict {
     ASSAY__VERDICT_NONE = 0,
-    ASSAY__VERDICT_OK,         /* right and measured */
-    ASSAY__VERDICT_WRONG,      /* result outside the bound: can never be picked */
-    ASSAY__VERDICT_NOISY,      /* right, interval wider than asked for */
+    ASSAY__VERDICT_OK,    /* right and measured */
+    ASSAY__VERDICT_WRONG, /* result outside the bound: can never be picked */
+    ASSAY__VERDICT_NOISY, /* right, interval wider than asked for */
     ASSAY__VERDICT_THROTTLED,
     ASSAY__VERDICT_IMPOSSIBLE, /* faster than the roofline floor: never published */
     ASSAY__VERDICT_CRASHED,
     ASSAY__VERDICT_TIMEOUT,
-    ASSAY__VERDICT_MISTRUSTED  /* the data could not tell right from wrong */
+    ASSAY__VERDICT_MISTRUSTED /* the data could not tell right from wrong */
 } assay__verdict;
 
 /* A variant that routes refer to. */
 typedef struct assay__store_revision {
     uint64_t row;
     const char *kernel, *backend, *op, *dtypes; /* dtypes "f32,f32,f32" */
-    const char *tunables;                       /* canonical "name=value,..." sorted by name; "" none */
+    const char *tunables; /* canonical "name=value,..." sorted by name; "" none */
     assay_digest kernel_revision, variant_revision;
 } assay__store_revision;
 
@@ -60,7 +62,8 @@ typedef struct assay__store assay__store;
 /* The read half, about a dozen calls.  A struct of pointers, so that libassay's runtime does not
  * depend on db/. */
 typedef struct assay__store_ops {
-    /* DB_MISSING, DB_FOREIGN, DB_DAMAGED, DB_NEWER, DB_OLDER, DB_LOCKED; never creates or writes. */
+    /* DB_MISSING, DB_FOREIGN, DB_DAMAGED, DB_NEWER, DB_OLDER, DB_LOCKED; never creates or writes.
+     */
     assay_status (*open_read)(const char *path, assay__store **out);
     void (*close)(assay__store *store);
     assay_status (*schema_version)(assay__store *store, int64_t *out);
@@ -80,7 +83,8 @@ typedef struct assay__store_ops {
                                     assay_status (*row)(void *cookie, const assay_digest *variant,
                                                         const char *problem, const char *reason),
                                     void *cookie);
-    /* Measured peaks of this deployment by name ("fma_f32_avx2_t1" flop/ns, "copy_nt_t2" byte/ns). */
+    /* Measured peaks of this deployment by name ("fma_f32_avx2_t1" flop/ns, "copy_nt_t2" byte/ns).
+     */
     assay_status (*peak)(assay__store *store, const char *deployment_hex, const char *name,
                          double *value);
 } assay__store_ops;

@@ -104,7 +104,8 @@ double assay_problem_real(const assay_problem *p, const char *name);
 
 /* Canonical text `op dtype,dtype,... name=value,...`: catalogue order, defaults omitted, reals as
  * C hex floats.  ACCURACY has every parameter; COST leaves inert ones out and writes class
- * parameters as 0, 1 or "other".  Returns the length without the NUL, or 0 if `cap` is too small. */
+ * parameters as 0, 1 or "other".  Returns the length without the NUL, or 0 if `cap` is too small.
+ */
 typedef enum assay_text_form { ASSAY_TEXT_ACCURACY, ASSAY_TEXT_COST } assay_text_form;
 #define ASSAY_PROBLEM_TEXT_MAX 768
 size_t assay_problem_format(const assay_problem *p, assay_text_form form, char *buf, size_t cap);

@@ -11,10 +11,11 @@ extern "C" {
 #endif
 
 typedef enum assay_proof { /* level of evidence, strongest last */
-    ASSAY_PROOF_ABSENT = 0,
-    ASSAY_PROOF_SAMPLED,    /* at least 10^6 output elements over all strata */
-    ASSAY_PROOF_BOUNDED,    /* an a-priori bound holds and nothing measured contradicts it */
-    ASSAY_PROOF_EXHAUSTIVE
+                           ASSAY_PROOF_ABSENT = 0,
+                           ASSAY_PROOF_SAMPLED, /* at least 10^6 output elements over all strata */
+                           ASSAY_PROOF_BOUNDED, /* an a-priori bound holds and nothing measured
+                                                   contradicts it */
+                           ASSAY_PROOF_EXHAUSTIVE
 } assay_proof;
 
 typedef struct assay_policy {
@@ -37,7 +38,10 @@ typedef struct assay_tolerance {
     uint8_t proof;     /* assay_proof, at least */
     uint8_t allow_claims;
 } assay_tolerance;
-#define ASSAY_NO_TOLERANCE {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_ABSENT, ASSAY_PROOF_ABSENT, 0}
+#define ASSAY_NO_TOLERANCE                                                    \
+    {                                                                         \
+        -1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_ABSENT, ASSAY_PROOF_ABSENT, 0 \
+    }
 
 typedef struct assay_question {
     assay_problem problem;
@@ -54,16 +58,16 @@ void assay_question_init(const assay_problem *problem, assay_question *out);
 
 /* 64 bytes: one cache line. */
 typedef struct assay_route {
-    const assay_binding *binding; /* borrowed from the context's snapshot: valid until the context
-                                     is closed, across reloads too */
-    const int64_t *tunables;      /* in the descriptor's order; same lifetime */
+    const assay_binding *binding;   /* borrowed from the context's snapshot: valid until the context
+                                       is closed, across reloads too */
+    const int64_t *tunables;        /* in the descriptor's order; same lifetime */
     uint64_t measurement, accuracy; /* evidence ids in the store; 0: none */
     float time_ns, lo_ns, hi_ns;    /* NaN: unknown */
     uint8_t tier;                   /* assay_tier */
     uint8_t proof;                  /* assay_proof */
     uint8_t stability;              /* assay_stability, measured */
     uint8_t flags;                  /* bit 0: default because nothing is measured */
-    float max_ulp, max_rho; /* NaN: no evidence */
+    float max_ulp, max_rho;         /* NaN: no evidence */
     uint64_t reserved;
 } assay_route;
 
@@ -95,8 +99,8 @@ typedef struct assay_site {
     uint64_t key[2];
     assay_route route;
 } assay_site;
-assay_status assay_pick_at(assay_context *context, assay_site *site,
-                           const assay_question *question, assay_route *out);
+assay_status assay_pick_at(assay_context *context, assay_site *site, const assay_question *question,
+                           assay_route *out);
 
 /* Runs a route on host tensors (inputs then outputs): checks shapes, layouts and alignment first,
  * ASSAY_INVALID with the operand when they do not fit the problem. */

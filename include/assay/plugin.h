@@ -76,7 +76,10 @@ typedef struct assay_claims {
     double max_abs;
     assay_stability stability;
 } assay_claims;
-#define ASSAY_NO_CLAIMS {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_ABSENT}
+#define ASSAY_NO_CLAIMS                                \
+    {                                                  \
+        -1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_ABSENT \
+    }
 
 /* Device facts that cost functions and expressions may use; NaN: unknown. */
 typedef struct assay_capabilities {
@@ -87,10 +90,10 @@ typedef struct assay_capabilities {
 } assay_capabilities;
 
 typedef enum assay_tier { /* where a cost came from; larger is weaker */
-    ASSAY_TIER_MEASURED = 0,
-    ASSAY_TIER_PREDICTED,
-    ASSAY_TIER_DECLARED,
-    ASSAY_TIER_UNKNOWN
+                          ASSAY_TIER_MEASURED = 0,
+                          ASSAY_TIER_PREDICTED,
+                          ASSAY_TIER_DECLARED,
+                          ASSAY_TIER_UNKNOWN
 } assay_tier;
 
 typedef struct assay_cost {
@@ -110,16 +113,19 @@ typedef struct assay_kernel_desc {
     uint8_t dtype_count;
     uint8_t dtypes[ASSAY_MAX_OPERANDS];
     assay_operand_caps caps[ASSAY_MAX_OPERANDS];
-    int default_rank; /* lowest that can run is the default kernel: OpenBLAS 0, ours 10, portable 20 */
+    int default_rank; /* lowest that can run is the default kernel: OpenBLAS 0, ours 10, portable 20
+                       */
     const assay_tunable *tunables;
     size_t tunable_count;
-    const char *constraint; /* expression over parameters and tunables that admits a variant, or NULL */
-    const char *can_run;    /* expression over parameters, or NULL: always */
+    const char
+        *constraint; /* expression over parameters and tunables that admits a variant, or NULL */
+    const char *can_run;         /* expression over parameters, or NULL: always */
     assay_can_run_fn can_run_fn; /* or NULL */
     const char *requires_isa;    /* e.g. "avx2,fma,f16c": names of deployment ISA flags, or NULL */
     const char *cost_flops, *cost_bytes; /* expressions, or NULL: the family's default */
     assay_cost_fn cost_fn;               /* or NULL */
-    const char *const *sources;   /* NULL-terminated, root relative; looked up in the manifest's table */
+    const char *const
+        *sources; /* NULL-terminated, root relative; looked up in the manifest's table */
     const char *const *libraries; /* NULL-terminated names known to library_identity, or NULL */
     assay_claims claims;
     const char *entry_point; /* symbol or call the kernel stands for */
@@ -145,17 +151,17 @@ typedef struct assay_device_info {
     char architecture[64];
     char driver[128];
     char uuid[64];
-    uint64_t memory_bytes;      /* 0: not reported */
-    uint64_t last_cache_bytes;  /* 0: not reported */
-    uint32_t compute_units;     /* 0: not reported */
+    uint64_t memory_bytes;     /* 0: not reported */
+    uint64_t last_cache_bytes; /* 0: not reported */
+    uint32_t compute_units;    /* 0: not reported */
     uint32_t is_cpu;
 } assay_device_info;
 
 typedef enum assay_timing_quality {
-    ASSAY_TIMING_HOST = 0,      /* host clock around enqueue only */
-    ASSAY_TIMING_ENQUEUE_WAIT,  /* host clock around enqueue and wait */
-    ASSAY_TIMING_DEVICE,        /* device timestamps */
-    ASSAY_TIMING_COUNTERS       /* hardware counters or activity records */
+    ASSAY_TIMING_HOST = 0,     /* host clock around enqueue only */
+    ASSAY_TIMING_ENQUEUE_WAIT, /* host clock around enqueue and wait */
+    ASSAY_TIMING_DEVICE,       /* device timestamps */
+    ASSAY_TIMING_COUNTERS      /* hardware counters or activity records */
 } assay_timing_quality;
 
 typedef struct assay_clock_info {

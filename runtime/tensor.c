@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/tensor.c -- host views: wrapping, layout letters, alignment. */
+#include "assay/tensor.h"
+
+#include <string.h>
+
+#include "runtime/error.h"
+
+static assay_status check_extents(assay_dtype dtype, uint32_t rank, const int64_t *dims)
+{
+    int64_t bytes = (int64_t)assay_dtype_bytes(dtype);
+    bool empty = false;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dims[i] < 0)
+            return assay__fail(ASSAY_INVALID, "tensor: extent %u is %lld; extents are >= 0", i,
+                               (long long)dims[i]);
+        empty = empty || dims[i] == 0;
+    }
+    for (uint32_t i = 0; i < rank && !empty; i++)
+        if (__builtin_mul_overflow(bytes, dims[i], &bytes))
+            return assay__fail(
+                ASSAY_OVERFLOW,
+                "tensor: its size in bytes does not fit 63 bits; use smaller extents");
+    return ASSAY_OK;
+}
+
+static void contiguous_strides(uint32_t rank, const int64_t *dims, int64_t *strides)
+{
+    int64_t step = 1;
+
+    for (uint32_t i = rank; i-- > 0;) {
+        strides[i] = step;
+        step *= dims[i] > 0 ? dims[i] : 1;
+    }
+}
+
+assay_status assay_tensor_host(void *data, assay_dtype dtype, uint32_t rank, const int64_t *dims,
+                               const int64_t *strides, assay_tensor *out)
+{
+    assay_tensor t;
+
+    if (rank > ASSAY_MAX_RANK)
+        return assay__fail(ASSAY_INVALID, "tensor: rank %u; at most %d dimensions", rank,
+                           ASSAY_MAX_RANK);
+    if (assay_dtype_bytes(dtype) == 0)
+        return assay__fail(ASSAY_INVALID, "tensor: %d is no dtype", (int)dtype);
+    ASSAY_TRY(check_extents(dtype, rank, dims));
+    memset(&t, 0, sizeof t);
+    t.buffer.at.host = data;
+    t.buffer.size_bytes = UINT64_MAX;
+    t.dtype = dtype;
+    t.rank = rank;
+    for (uint32_t i = 0; i < rank; i++)
+        t.dims[i] = dims[i];
+    if (strides != NULL)
+        memcpy(t.strides, strides, rank * sizeof *strides);
+    else
+        contiguous_strides(rank, dims, t.strides);
+    *out = t;
+    return ASSAY_OK;
+}
+
+int64_t assay_tensor_elements(const assay_tensor *t)
+{
+    int64_t n = 1;
+
+    for (uint32_t i = 0; i < t->rank; i++)
+        n *= t->dims[i];
+    return n;
+}
+
+/* Rows contiguous and planes in row-major order, with room between rows. */
+static bool leading_only(const assay_tensor *t)
+{
+    int64_t inner = 1;
+
+    for (uint32_t i = t->rank; i-- > 0;) {
+        if (t->dims[i] > 1 && t->strides[i] != inner && i + 1 >= t->rank)
+            return false;
+        if (t->dims[i] > 1 && t->strides[i] < inner)
+            return false;
+        if (t->dims[i] > 1)
+            inner = t->strides[i] * t->dims[i];
+    }
+    return true;
+}
+
+static bool contiguous(const assay_tensor *t)
+{
+    int64_t step = 1;
+
+    for (uint32_t i = t->rank; i-- > 0;) {
+        if (t->dims[i] > 1 && t->strides[i] != step)
+            return false;
+        step *= t->dims[i] > 0 ? t->dims[i] : 1;
+    }
+    return true;
+}
+
+char assay_tensor_layout(const assay_tensor *t)
+{
+    bool zero = false;
+
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[i] > 1 && t->strides[i] < 0)
+            return 'n';
+        zero = zero || (t->dims[i] > 1 && t->strides[i] == 0);
+    }
+    if (zero)
+        return 'b';
+    if (contiguous(t))
+        return 'c';
+    return leading_only(t) ? 'l' : 's';
+}
+
+unsigned assay_tensor_align(const assay_tensor *t)
+{
+    uintptr_t at = t->buffer.owner == 0 ? (uintptr_t)t->buffer.at.host + t->byte_offset
+                                        : (uintptr_t)t->byte_offset;
+
+    if (at % 64 == 0)
+        return 64;
+    return at % 16 == 0 ? 16 : 0;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/worker_client.c -- spawning workers, calling them, learning how they ended. */
+#include "tuner/worker_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/error.h"
+#include "tuner/protocol.h"
+
+#define LOG_CAP   4096
+#define WORKER_FD 3
+
+extern char **environ;
+
+struct assay__worker {
+    pid_t pid; /* 0: gone */
+    int socket, log_fd;
+    uint64_t token;
+    const volatile int *stop;
+    char log[LOG_CAP];
+    size_t log_used;
+};
+
+/* Keeps the newest LOG_CAP / 2 .. LOG_CAP bytes; a flood costs nothing but reading it. */
+static void drain_log(void *cookie, int fd)
+{
+    assay__worker *w = cookie;
+    char buf[2048];
+    ssize_t n;
+
+    while ((n = read(fd, buf, sizeof buf)) > 0) {
+        if (w->log_used + (size_t)n >= LOG_CAP) {
+            memmove(w->log, w->log + w->log_used / 2, w->log_used - w->log_used / 2);
+            w->log_used -= w->log_used / 2;
+        }
+        if (w->log_used + (size_t)n >= LOG_CAP)
+            w->log_used = 0;
+        memcpy(w->log + w->log_used, buf, (size_t)n);
+        w->log_used += (size_t)n;
+        w->log[w->log_used] = '\0';
+    }
+}
+
+/* environ with the settings that must stand before any library of the worker loads: a spinning
+ * OpenMP team of one rival would halve the next one. */
+static char **worker_environment(void)
+{
+    static char passive[] = "OMP_WAIT_POLICY=passive";
+    size_t n = 0, kept = 0;
+    char **env;
+
+    while (environ[n] != NULL)
+        n++;
+    env = calloc(n + 2, sizeof *env);
+    for (size_t i = 0; env != NULL && i < n; i++)
+        if (strncmp(environ[i], "OMP_WAIT_POLICY=", 16) != 0)
+            env[kept++] = environ[i];
+    if (env != NULL)
+        env[kept] = passive;
+    return env;
+}
+
+static int spawn_with(assay__worker *w, const char *program, int theirs, int log_write)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none, defaults;
+    char name[] = "assay", command[] = "__worker";
+    char *argv[] = {name, command, NULL};
+    char **env = worker_environment();
+    int e;
+
+    if (env == NULL)
+        return ENOMEM;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attr);
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGTERM);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &defaults);
+    /* Its own group: Ctrl-C is the parent's business. */
+    posix_spawnattr_setpgroup(&attr, 0);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                        POSIX_SPAWN_SETPGROUP);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, log_write, 1);
+    posix_spawn_file_actions_adddup2(&actions, log_write, 2);
+    posix_spawn_file_actions_adddup2(&actions, theirs, WORKER_FD);
+    e = posix_spawn(&w->pid, program, &actions, &attr, argv, env);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attr);
+    free(env);
+    return e;
+}
+
+/* A descriptor >= 10, so that dup2 onto 3 never meets itself (it would keep close-on-exec). */
+static int move_high(int fd)
+{
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 10);
+
+    if (fd >= 0)
+        close(fd);
+    return high;
+}
+
+static assay_status start_process(assay__worker *w, const char *program)
+{
+    int pair[2] = {-1, -1}, log_pipe[2] = {-1, -1};
+    int e = 0;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
+        pipe2(log_pipe, O_CLOEXEC) != 0)
+        e = errno;
+    pair[0] = move_high(pair[0]);
+    pair[1] = move_high(pair[1]);
+    log_pipe[0] = move_high(log_pipe[0]);
+    log_pipe[1] = move_high(log_pipe[1]);
+    if (e == 0 && (pair[0] < 0 || pair[1] < 0 || log_pipe[0] < 0 || log_pipe[1] < 0))
+        e = EMFILE;
+    if (e == 0) {
+        (void)fcntl(log_pipe[0], F_SETFL, O_NONBLOCK);
+        e = spawn_with(w, program, pair[1], log_pipe[1]);
+    }
+    if (pair[1] >= 0)
+        close(pair[1]);
+    if (log_pipe[1] >= 0)
+        close(log_pipe[1]);
+    w->socket = pair[0];
+    w->log_fd = log_pipe[0];
+    if (e != 0)
+        return assay__fail(ASSAY_INTERNAL, "cannot start a worker (%s): %s", program, strerror(e));
+    return ASSAY_OK;
+}
+
+assay_status assay__worker_start(const assay__worker_options *options, assay__worker **out)
+{
+    assay__worker *w = calloc(1, sizeof *w);
+    json_t *hello = NULL, *reply = NULL;
+    assay_status status;
+
+    if (w == NULL)
+        return assay__fail(ASSAY_NOMEM, "worker");
+    w->socket = w->log_fd = -1;
+    w->stop = options->stop;
+    status = start_process(w, options->program != NULL ? options->program : "/proc/self/exe");
+    if (status == ASSAY_OK) {
+        hello = json_pack("{s:s, s:s*, s:s*}", "cmd", "hello", "plugin_path", options->plugin_path,
+                          "backends", options->backends);
+        status = assay__worker_call(w, hello, NULL, 0, 30000, &reply);
+        json_decref(reply);
+    }
+    if (status != ASSAY_OK) {
+        assay__worker_stop(&w);
+        return status;
+    }
+    *out = w;
+    return ASSAY_OK;
+}
+
+static void describe_end(int wstatus, char *buf, size_t cap)
+{
+    if (WIFSIGNALED(wstatus))
+        (void)snprintf(buf, cap, "signal %d (%s)", WTERMSIG(wstatus), strsignal(WTERMSIG(wstatus)));
+    else
+        (void)snprintf(buf, cap, "exit %d without a reply", WEXITSTATUS(wstatus));
+}
+
+/* Kills if asked, reaps, closes; the description goes to buf. */
+static void finish(assay__worker *w, bool kill_it, char *buf, size_t cap)
+{
+    int wstatus = 0;
+
+    if (w->pid > 0) {
+        if (kill_it)
+            (void)kill(-w->pid, SIGKILL);
+        while (waitpid(w->pid, &wstatus, 0) < 0 && errno == EINTR)
+            ;
+        describe_end(wstatus, buf, cap);
+        (void)kill(-w->pid, SIGKILL); /* children it may have left in its group */
+    }
+    w->pid = 0;
+    if (w->log_fd >= 0)
+        drain_log(w, w->log_fd);
+}
+
+/* A worker whose socket closed may still be on its way out: give it a moment, then kill it. */
+static void reap_crashed(assay__worker *w, char *buf, size_t cap)
+{
+    for (int i = 0; i < 200; i++) {
+        siginfo_t info;
+        memset(&info, 0, sizeof info);
+        if (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid != 0) {
+            finish(w, false, buf, cap);
+            return;
+        }
+        usleep(5000);
+    }
+    finish(w, true, buf, cap);
+}
+
+static assay_status call_failed(assay__worker *w, assay_status status, int timeout_ms)
+{
+    char end[128] = "";
+
+    switch (status) {
+    case ASSAY_CRASH:
+        reap_crashed(w, end, sizeof end);
+        return assay__fail(ASSAY_CRASH, "the worker ended: %s", end);
+    case ASSAY_TIMEOUT:
+        finish(w, true, end, sizeof end);
+        return assay__fail(ASSAY_TIMEOUT, "no reply within %d ms: killed", timeout_ms);
+    default:
+        finish(w, true, end, sizeof end);
+        return status;
+    }
+}
+
+static assay_status reply_status(json_t *body)
+{
+    json_t *code = json_object_get(body, "status");
+    const char *text = json_string_value(json_object_get(body, "error"));
+
+    if (!json_is_integer(code))
+        return assay__fail(ASSAY_INTERNAL, "the worker's reply has no status");
+    if (json_integer_value(code) == ASSAY_OK)
+        return ASSAY_OK;
+    return assay__fail((assay_status)json_integer_value(code), "%s", text != NULL ? text : "");
+}
+
+assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fds, size_t fd_count,
+                                int timeout_ms, json_t **reply)
+{
+    const assay__wait wait = {timeout_ms, w->stop, w->log_fd, drain_log, w};
+    assay__message m = {0};
+    assay_status status;
+
+    *reply = NULL;
+    if (request == NULL)
+        return assay__fail(ASSAY_NOMEM, "request");
+    if (w->pid == 0) {
+        json_decref(request);
+        return assay__fail(ASSAY_CRASH, "the worker has ended before");
+    }
+    w->token++;
+    status = assay__message_send(w->socket, w->token, request, fds, fd_count);
+    json_decref(request);
+    if (status == ASSAY_OK)
+        status = assay__message_receive(w->socket, &wait, &m);
+    if (status == ASSAY_OK && m.token != w->token)
+        status = assay__fail(ASSAY_CRASH, "a reply to another request");
+    if (status != ASSAY_OK) {
+        assay__message_clear(&m);
+        return call_failed(w, status, timeout_ms);
+    }
+    status = reply_status(m.body);
+    if (status == ASSAY_OK)
+        *reply = json_incref(m.body);
+    assay__message_clear(&m);
+    return status;
+}
+
+bool assay__worker_alive(const assay__worker *w)
+{
+    return w != NULL && w->pid != 0;
+}
+
+const char *assay__worker_log(const assay__worker *w)
+{
+    return w->log;
+}
+
+void assay__worker_stop(assay__worker **worker)
+{
+    assay__worker *w = *worker;
+    char end[128];
+
+    if (w == NULL)
+        return;
+    if (w->pid > 0)
+        finish(w, true, end, sizeof end);
+    if (w->socket >= 0)
+        close(w->socket);
+    if (w->log_fd >= 0)
+        close(w->log_fd);
+    free(w);
+    *worker = NULL;
+}

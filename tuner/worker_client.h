@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/worker_client.h -- the parent's side of a worker process.
+ *
+ * A worker is the same program started anew by posix_spawn with the hidden command `__worker`,
+ * never a bare fork.  A call that ends in ASSAY_CRASH or ASSAY_TIMEOUT has killed the worker; the
+ * text says how it ended ("signal 11 (Segmentation fault)", "exit 0 without a reply", ...). */
+#ifndef ASSAY_TUNER_WORKER_CLIENT_H
+#define ASSAY_TUNER_WORKER_CLIENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "assay/status.h"
+
+typedef struct assay__worker assay__worker;
+
+typedef struct assay__worker_options {
+    const char *program;     /* NULL: /proc/self/exe */
+    const char *plugin_path; /* NULL: the usual search */
+    const char *backends;    /* comma list, NULL: all */
+    const volatile int *stop;
+} assay__worker_options;
+
+assay_status assay__worker_start(const assay__worker_options *options, assay__worker **out);
+void assay__worker_stop(assay__worker **worker);
+
+/* Sends `request` (taken) with descriptors (borrowed) and waits for the reply (caller owns).  A
+ * reply with "status" other than 0 becomes that status and its "error" text; *reply stays NULL. */
+assay_status assay__worker_call(assay__worker *worker, json_t *request, const int *fds,
+                                size_t fd_count, int timeout_ms, json_t **reply);
+bool assay__worker_alive(const assay__worker *worker);
+/* Last output of the worker on stdout and stderr, at most 4 KiB; "" none. */
+const char *assay__worker_log(const assay__worker *worker);
+
+#endif
