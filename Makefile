@@ -169,4 +169,4 @@ default: $(LIB_A) $(TOOL_A) $(LIB_SO) $(ASSAY) $(PLUGIN_FILES) $(TOOLS)
 clean:
 	rm -rf $(BUILD)
 
--include $(patsubst %.o,%.d,$(lib_objs) $(tool_objs) $(cli_objs) $(plugin_objs) $(test_objs) $(tools_objs))
+-include $(patsubst %.o,%.d,$(lib_objs) $(tool_objs) $(cli_objs) $(plugin_objs) $(test_objs) $(tools_objs) $(bench_objs))

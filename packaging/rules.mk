@@ -13,9 +13,8 @@ docdir     ?= $(datadir)/doc/assay
 INSTALL    ?= install
 
 public_headers = $(wildcard include/assay/*.h include/assay/*.def)
-man_pages = $(sort $(wildcard docs/man/*.1))
 
-install: default
+install: default $(if $(CLI_SRCS),$(BUILD)/man/assay.1)
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/assay $(DESTDIR)$(libdir)/pkgconfig \
 	    $(DESTDIR)$(includedir)/assay $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(docdir)
 	$(if $(ASSAY),$(INSTALL) -m 755 $(ASSAY) $(DESTDIR)$(bindir)/)
@@ -27,14 +26,18 @@ install: default
 	$(INSTALL) -m 644 $(public_headers) $(DESTDIR)$(includedir)/assay/
 	sed -e 's,@prefix@,$(PREFIX),; s,@libdir@,$(libdir),; s,@includedir@,$(includedir),' \
 	    -e 's,@version@,$(VERSION),' packaging/assay.pc.in > $(DESTDIR)$(libdir)/pkgconfig/assay.pc
-	$(if $(man_pages),$(INSTALL) -m 644 $(man_pages) $(DESTDIR)$(mandir)/man1/)
+	$(if $(ASSAY),$(INSTALL) -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(mandir)/man1/)
 	$(INSTALL) -m 644 LICENSE README.md CHANGELOG.md $(DESTDIR)$(docdir)/
+
+$(BUILD)/man/assay.1: $(BUILD)/bin/assay scripts/gen-man
+	$(call say,GEN  $@)
+	$(Q)scripts/gen-man $< $(@D)
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/assay $(DESTDIR)$(libdir)/libassay.so* $(DESTDIR)$(libdir)/libassay.a \
 	    $(DESTDIR)$(libdir)/pkgconfig/assay.pc $(PLUGINS:%=$(DESTDIR)$(libdir)/assay/assay_%.so) \
 	    $(public_headers:include/%=$(DESTDIR)$(includedir)/%) \
-	    $(man_pages:docs/man/%=$(DESTDIR)$(mandir)/man1/%)
+	    $(DESTDIR)$(mandir)/man1/assay.1 $(DESTDIR)$(mandir)/man1/assay-*.1
 	rm -rf $(DESTDIR)$(docdir)
 	-rmdir $(DESTDIR)$(libdir)/assay $(DESTDIR)$(includedir)/assay 2>/dev/null
 
