@@ -39,7 +39,7 @@ refuse backends/cpu/a.c '#include "db/store.h"' 'folder backends may not include
 refuse runtime/a.c '#include "op.h"' 'include "op.h" is not relative to the root'
 refuse runtime/a.c '#include "../runtime/op.h"' 'include "../runtime/op.h" is not relative'
 refuse tuner/a.c '#include <sqlite3.h>' '<sqlite3.h> has its home in db/'
-refuse support/b.c '#include <jansson.h>' '<jansson.h> has its home in support/json.c'
+refuse support/b.c '#include <jansson.h>' '<jansson.h> has its home in support/json.'
 refuse runtime/a.c '#include <nosuch.h>' '<nosuch.h> is not known'
 refuse reports/a.c 'const char *q = "SELECT 1 FROM run";' 'SQL outside db/'
 refuse cli/a.c 'x("PRAGMA user_version");' 'SQL outside db/'
