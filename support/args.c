@@ -222,7 +222,7 @@ static assay_status fail_unknown(const args_run *run, const char *argument)
     if (is_masked(run, name))
         return assay__fail(ASSAY_INVALID, "%s does not take --%s; see %s --help",
                            run->spec->command, name, run->spec->command);
-    for (; run->long_options[count].name != NULL && count < LONG_BASE; count++)
+    for (; count < LONG_BASE && run->long_options[count].name != NULL; count++)
         names[count] = run->long_options[count].name;
     const char *near = assay__nearest(name, names, count);
     return assay__fail(ASSAY_INVALID, "unknown option --%s%s%s%s; see %s --help", name,

@@ -9,7 +9,7 @@
 #ifndef ASSAY_TUNER_PEAKS_H
 #define ASSAY_TUNER_PEAKS_H
 
-#include <jansson.h>
+#include "support/json.h"
 
 #include "assay/status.h"
 

@@ -8,7 +8,7 @@
 #ifndef ASSAY_TUNER_PROTOCOL_H
 #define ASSAY_TUNER_PROTOCOL_H
 
-#include <jansson.h>
+#include "support/json.h"
 #include <stddef.h>
 #include <stdint.h>
 

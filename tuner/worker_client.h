@@ -8,7 +8,7 @@
 #ifndef ASSAY_TUNER_WORKER_CLIENT_H
 #define ASSAY_TUNER_WORKER_CLIENT_H
 
-#include <jansson.h>
+#include "support/json.h"
 #include <stdbool.h>
 #include <stddef.h>
 
