@@ -118,7 +118,7 @@ $(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
 
 # ---- plug-ins --------------------------------------------------------------------------------
 # backends/<name>/rules.mk sets PLUGINS += <name> and may set <name>_SRCS, _CFLAGS, _LIBS,
-# _RUNTIME_SRCS; CFLAGS_<path of a .c file> holds flags of that file alone. Files named *_avx2.c
+# _RUNTIME_SRCS, _DIR, _OUT; CFLAGS_<path of a .c file> holds flags of that file alone. Files named *_avx2.c
 # get AVX2, FMA and F16C, which is why they may be entered only behind the run-time check.
 # tools/codehash makes the table of source hashes that backends/source_hash.h declares.
 avx2_flags = $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c)
@@ -126,24 +126,30 @@ own_flags  = $(strip $(call avx2_flags,$(1)) $(CFLAGS_$(1)))
 hash_flags = $(foreach f,$(1),$(if $(call own_flags,$(f)),--file-flags $(f) '$(call own_flags,$(f))'))
 
 define plugin_rules
-$(1)_SRCS ?= $$(sort $$(wildcard backends/$(1)/*.c))
+$(1)_DIR ?= backends/$(1)
+$(1)_OUT ?= $$(BUILD)/lib/assay
+$(1)_SRCS ?= $$(sort $$(wildcard $$($(1)_DIR)/*.c))
 $(1)_RUNTIME_SRCS ?= $$(PLUGIN_RUNTIME_SRCS)
 ifneq ($$($(1)_SRCS),)
 $(1)_code := $$($(1)_SRCS) $$($(1)_RUNTIME_SRCS)
 $(1)_hash := $$(if $$(CODEHASH),$$(BUILD)/gen/$(1)_source_hash.c)
 $(1)_objs := $$(patsubst %.c,$$(BUILD)/plugin/$(1)/%.o,$$($(1)_code)) \
              $$(if $$($(1)_hash),$$(BUILD)/plugin/$(1)/source_hash.o)
-PLUGIN_FILES += $$(BUILD)/lib/assay/assay_$(1).so
+ifeq ($$($(1)_OUT),$$(BUILD)/lib/assay)
+PLUGIN_FILES += $$($(1)_OUT)/assay_$(1).so
+else
+TEST_PLUGINS += $$($(1)_OUT)/assay_$(1).so
+endif
 $(1)_link = $$(CC) -shared $$(LDFLAGS_ALL) $$(DEFS) -Wl,--version-script=backends/plugin.map \
             -Wl,--build-id=sha1 $$($(1)_objs) $$($(1)_LIBS) -lm -ldl
 $(1)_compile = $$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -DASSAY_SOURCE_COUNT=$$(words $$($(1)_code))
 plugin_objs += $$($(1)_objs)
-$$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt backends/$(1)/rules.mk | $$(GEN_HEADERS)
+$$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt $$(wildcard $$($(1)_DIR)/rules.mk) | $$(GEN_HEADERS)
 	@mkdir -p $$(@D)
 	$$(call say,CC   $$@)
 	$$(Q)$$($(1)_compile) $$($(1)_CFLAGS) $$(call own_flags,$$<) -c $$< -o $$@
 $$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_code) $$(CODEHASH) $$(BUILD)/gen/flags.txt \
-    $$(wildcard backends/$(1)/*.h backends/*.h runtime/*.h include/assay/*) | $$(GEN_HEADERS)
+    $$(wildcard $$($(1)_DIR)/*.h backends/*.h runtime/*.h include/assay/*) | $$(GEN_HEADERS)
 	$$(call say,HASH $$@)
 	$$(Q)$$(CODEHASH) --flags '$$(strip $$(CODEFLAGS) $$($(1)_CFLAGS))' \
 	    $$(call hash_flags,$$($(1)_code)) --include $$(BUILD) --root . -o $$@ \
@@ -152,19 +158,22 @@ $$(BUILD)/plugin/$(1)/source_hash.o: $$(BUILD)/gen/$(1)_source_hash.c
 	@mkdir -p $$(@D)
 	$$(call say,CC   $$@)
 	$$(Q)$$($(1)_compile) -c $$< -o $$@
-$$(BUILD)/lib/assay/assay_$(1).so: $$($(1)_objs) backends/plugin.map
+$$($(1)_OUT)/assay_$(1).so: $$($(1)_objs) backends/plugin.map
 	@mkdir -p $$(@D)
 	$$(call say,LINK $$@)
 	$$(Q)$$($(1)_link) -o $$@
 endif
 endef
 PLUGIN_FILES :=
+TEST_PLUGINS :=
 plugin_objs :=
 $(foreach p,$(PLUGINS),$(eval $(call plugin_rules,$(p))))
 
 # ---- entry points ----------------------------------------------------------------------------
 
 default: $(LIB_A) $(TOOL_A) $(LIB_SO) $(ASSAY) $(PLUGIN_FILES) $(TOOLS)
+
+test-plugins: $(TEST_PLUGINS)
 
 clean:
 	rm -rf $(BUILD)

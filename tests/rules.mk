@@ -14,10 +14,17 @@ $(UNIT_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(support_objs) \
 	$(call say,LINK $@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $($*_LIBS) $(TEST_LIBS) $(TOOL_LIBS) $(LIB_LIBS) -o $@
 
-.PHONY: unit-tests cli-tests tests
-tests: default $(UNIT_TESTS)
+# Kernels that misbehave on purpose: one plug-in, never installed, found by tests in
+# $$ASSAY_BUILD/tests/plugins.
+PLUGINS += villains
+villains_DIR := tests/villains
+villains_OUT := $(BUILD)/tests/plugins
+
+.PHONY: unit-tests cli-tests tests test-plugins
+test-plugins: # its parts are known only after the plug-in rules, see Makefile
+tests: default $(UNIT_TESTS) test-plugins
 	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS) $(CLI_TESTS)
-unit-tests: default $(UNIT_TESTS)
+unit-tests: default $(UNIT_TESTS) test-plugins
 	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS)
-cli-tests: default
+cli-tests: default test-plugins
 	@scripts/run-tests --build $(BUILD) $(CLI_TESTS)
