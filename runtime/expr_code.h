@@ -9,11 +9,23 @@
 
 /* X(NAME): top = op(below, top), with below taken off the stack; or, fused with the load of the
  * right operand, top = op(top, operand). */
-#define ASSAY__EXPR_BINARY_MAP(X)                                                            \
-    X(ADD)                                                                                   \
-    X(SUB)                                                                                   \
-    X(MUL) X(DIV) X(MOD) X(FLOORDIV) X(LT) X(LE) X(GT) X(GE) X(EQ) X(NE) X(AND) X(OR) X(MIN) \
-        X(MAX)
+#define ASSAY__EXPR_BINARY_MAP(X) \
+    X(ADD)                        \
+    X(SUB)                        \
+    X(MUL)                        \
+    X(DIV)                        \
+    X(MOD)                        \
+    X(FLOORDIV)                   \
+    X(LT)                         \
+    X(LE)                         \
+    X(GT)                         \
+    X(GE)                         \
+    X(EQ)                         \
+    X(NE)                         \
+    X(AND)                        \
+    X(OR)                         \
+    X(MIN)                        \
+    X(MAX)
 
 enum expr_op {
     EXPR_UNKNOWN = 0, /* ends: nothing is known */
