@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/table_check.c -- what makes a row of the kernel table broken, each with its field. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/table_internal.h"
+
+/* One row under check; `fail_field` needs all three. */
+typedef struct checked {
+    const assay_binding *row;
+    const assay_kernel_desc *desc;
+    size_t index;
+} checked;
+
+__attribute__((format(printf, 3, 4))) static assay_status
+fail_field(const checked *c, const char *field, const char *format, ...)
+{
+    char why[512];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    return assay__fail(
+        ASSAY_INVALID, "row %zu (%s/%s), field %s: %s", c->index,
+        c->row->manifest != NULL && c->row->manifest->name != NULL ? c->row->manifest->name : "?",
+        c->desc != NULL && c->desc->name != NULL ? c->desc->name : "?", field, why);
+}
+
+static assay_status check_name(const checked *c, const char *field, const char *name, size_t max)
+{
+    if (name == NULL || name[0] == '\0')
+        return fail_field(c, field, "is missing");
+    if (strlen(name) > max)
+        return fail_field(c, field, "'%s' is longer than %zu bytes", name, max);
+    return ASSAY_OK;
+}
+
+static assay_status check_identity(const checked *c)
+{
+    const assay_kernel_desc *d = c->desc;
+
+    if (c->row->manifest == NULL)
+        return fail_field(c, "manifest", "is NULL; it names the backend");
+    if (d == NULL)
+        return fail_field(c, "desc", "is NULL");
+    if (d->struct_size < sizeof *d)
+        return fail_field(c, "struct_size", "is %u, at least %zu is needed; rebuild the plug-in",
+                          d->struct_size, sizeof *d);
+    ASSAY_TRY(check_name(c, "manifest.name", c->row->manifest->name, ASSAY__BACKEND_NAME_MAX));
+    ASSAY_TRY(check_name(c, "name", d->name, ASSAY__KERNEL_NAME_MAX));
+    if (c->row->run == NULL || d->run == NULL)
+        return fail_field(c, "run", "is NULL; a kernel needs its function");
+    if (c->row->run != d->run)
+        return fail_field(c, "run", "differs from the function of its descriptor");
+    if (c->row->default_rank != d->default_rank)
+        return fail_field(c, "default_rank", "is %d, its descriptor says %d", c->row->default_rank,
+                          d->default_rank);
+    return ASSAY_OK;
+}
+
+static assay_status check_dtypes(const checked *c)
+{
+    const assay_binding *row = c->row;
+    assay_dtype tuple[ASSAY_MAX_OPERANDS];
+    assay_problem p;
+
+    if (assay_op_get((assay_op_id)row->op) == NULL)
+        return fail_field(c, "op", "%u is not in the catalogue", row->op);
+    if (row->op != (uint16_t)c->desc->op)
+        return fail_field(c, "op", "differs from its descriptor's");
+    if (row->dtype_count > ASSAY_MAX_OPERANDS)
+        return fail_field(c, "dtype_count", "is %u, at most %d", row->dtype_count,
+                          ASSAY_MAX_OPERANDS);
+    for (size_t i = 0; i < row->dtype_count; i++)
+        tuple[i] = (assay_dtype)row->dtypes[i];
+    if (assay_problem_init_tuple((assay_op_id)row->op, tuple, row->dtype_count, &p) != ASSAY_OK)
+        return fail_field(c, "dtypes", "%s", assay_last_error());
+    if (row->dtype_count != c->desc->dtype_count ||
+        memcmp(row->dtypes, c->desc->dtypes, row->dtype_count) != 0)
+        return fail_field(c, "dtypes", "differ from its descriptor's");
+    return ASSAY_OK;
+}
+
+static assay_status check_tunable(const checked *c, const assay_tunable *t, size_t index)
+{
+    size_t i = 0;
+
+    if (t->name == NULL || t->name[0] == '\0')
+        return fail_field(c, "tunables", "number %zu has no name", index);
+    if (t->values == NULL || t->value_count == 0)
+        return fail_field(c, "tunables", "'%s' has no values", t->name);
+    while (i < t->value_count && t->values[i] != t->default_value)
+        i++;
+    if (i == t->value_count)
+        return fail_field(c, "tunables", "default %lld of '%s' is not one of its values",
+                          (long long)t->default_value, t->name);
+    for (i = 0; i < index; i++)
+        if (strcmp(c->desc->tunables[i].name, t->name) == 0)
+            return fail_field(c, "tunables", "'%s' is named twice", t->name);
+    return ASSAY_OK;
+}
+
+static assay_status check_tunables(const checked *c)
+{
+    const assay_kernel_desc *d = c->desc;
+
+    if (d->tunable_count > ASSAY_MAX_TUNABLES)
+        return fail_field(c, "tunable_count", "is %zu, at most %d", d->tunable_count,
+                          ASSAY_MAX_TUNABLES);
+    if (d->tunable_count > 0 && d->tunables == NULL)
+        return fail_field(c, "tunables", "is NULL with tunable_count %zu", d->tunable_count);
+    for (size_t i = 0; i < d->tunable_count; i++)
+        ASSAY_TRY(check_tunable(c, &d->tunables[i], i));
+    return ASSAY_OK;
+}
+
+/* A path outside the table would drop out of the revision and let stale rows pass for fresh. */
+static assay_status check_sources(const checked *c)
+{
+    const assay_manifest *m = c->row->manifest;
+
+    if (c->desc->sources == NULL || m->sources == NULL)
+        return ASSAY_OK;
+    for (const char *const *path = c->desc->sources; *path != NULL; path++) {
+        size_t i = 0;
+        while (i < m->source_count && strcmp(m->sources[i].path, *path) != 0)
+            i++;
+        if (i == m->source_count)
+            return fail_field(c, "sources", "'%s' is not in the manifest's table of source hashes",
+                              *path);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status check_expression(const checked *c, const char *field, const char *text,
+                                     bool with_tunables)
+{
+    assay__expr e;
+
+    if (text != NULL && assay__row_expr_compile(c->desc, text, with_tunables, &e) != ASSAY_OK)
+        return fail_field(c, field, "'%s': %s", text, assay_last_error());
+    return ASSAY_OK;
+}
+
+static assay_status check_expressions(const checked *c)
+{
+    ASSAY_TRY(check_expression(c, "can_run", c->desc->can_run, false));
+    ASSAY_TRY(check_expression(c, "cost_flops", c->desc->cost_flops, false));
+    ASSAY_TRY(check_expression(c, "cost_bytes", c->desc->cost_bytes, false));
+    return check_expression(c, "constraint", c->desc->constraint, true);
+}
+
+assay_status assay__binding_check(const assay_binding *row, size_t index)
+{
+    const checked c = {row, row->desc, index};
+
+    ASSAY_TRY(check_identity(&c));
+    ASSAY_TRY(check_dtypes(&c));
+    ASSAY_TRY(check_tunables(&c));
+    ASSAY_TRY(check_sources(&c));
+    return check_expressions(&c);
+}
+
+/* ---- expressions of a row ---- */
+
+static int resolve_param(const void *context, const char *name)
+{
+    const assay_kernel_desc *desc = context;
+
+    return assay_op_param_index(desc->op, name);
+}
+
+static int resolve_any(const void *context, const char *name)
+{
+    const assay_kernel_desc *desc = context;
+
+    for (size_t i = 0; i < desc->tunable_count; i++)
+        if (strcmp(desc->tunables[i].name, name) == 0)
+            return (int)(ASSAY_MAX_PARAMS + i);
+    return resolve_param(context, name);
+}
+
+assay_status assay__row_expr_compile(const assay_kernel_desc *desc, const char *text,
+                                     bool with_tunables, assay__expr *out)
+{
+    const assay__expr_scope scope = {
+        .resolve = with_tunables ? resolve_any : resolve_param,
+        .context = desc,
+        .dtype_count = desc->dtype_count,
+        .known =
+            with_tunables ? "the op's parameters and the kernel's tunables" : "the op's parameters",
+    };
+
+    return assay__expr_compile(text, &scope, out);
+}
+
+bool assay__row_expr_holds(const assay__expr *e, const assay_problem *problem,
+                           const int64_t *tunables, size_t tunable_count)
+{
+    double slots[ASSAY_MAX_PARAMS + ASSAY_MAX_TUNABLES] = {0}, bytes[ASSAY_MAX_OPERANDS] = {0};
+    double value;
+
+    for (size_t i = 0; i < problem->param_count; i++)
+        slots[i] = assay_problem_value(problem, i);
+    for (size_t i = 0; i < tunable_count; i++)
+        slots[ASSAY_MAX_PARAMS + i] = (double)tunables[i];
+    for (size_t i = 0; i < problem->dtype_count; i++)
+        bytes[i] = (double)assay_dtype_bytes((assay_dtype)problem->dtypes[i]);
+    return assay__expr_eval(e, slots, bytes, &value) && (value > 0.0 || value < 0.0);
+}
