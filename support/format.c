@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TIME_DIGITS     3
@@ -24,7 +23,9 @@ static int decimals_for(double value, int digits)
         return 0;
     (void)snprintf(text, sizeof text, "%.*e", digits - 1, value);
     const char *mark = strchr(text, 'e');
-    const int exponent = mark == NULL ? 0 : (int)strtol(mark + 1, NULL, 10);
+    int exponent = 0;
+    if (mark != NULL)
+        (void)sscanf(mark + 1, "%d", &exponent);
     return exponent >= digits - 1 ? 0 : digits - 1 - exponent;
 }
 

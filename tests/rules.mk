@@ -26,5 +26,17 @@ tests: default $(UNIT_TESTS) test-plugins
 	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS) $(CLI_TESTS)
 unit-tests: default $(UNIT_TESTS) test-plugins
 	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS)
-cli-tests: default test-plugins $(BUILD)/tests/test_html
+cli-tests: default test-plugins
 	@scripts/run-tests --build $(BUILD) $(CLI_TESTS)
+
+# Plug-ins of the loader's test: one source, one object for each -DPLUG_<name>.
+PLUGS      := alpha beta plain foreign short broken misnamed badname
+PLUG_FILES := $(PLUGS:%=$(BUILD)/tests/loader/assay_%.so)
+$(PLUG_FILES): $(BUILD)/tests/loader/assay_%.so: tests/plugins/plug.c backends/plugin.map \
+    $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
+	@mkdir -p $(@D)
+	$(call say,LINK $@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DPLUG_$* -shared \
+	    $(LDFLAGS_ALL) -Wl,--build-id=sha1 -Wl,--version-script=backends/plugin.map $< -o $@
+test-plugins: $(PLUG_FILES)
+$(BUILD)/tests/test_plugin: | $(PLUG_FILES)
