@@ -20,7 +20,7 @@ PLUGINS += villains
 villains_DIR := tests/villains
 villains_OUT := $(BUILD)/tests/plugins
 
-.PHONY: unit-tests cli-tests tests test-plugins
+.PHONY: unit-tests cli-tests tests test-plugins valgrind-tests
 test-plugins: # its parts are known only after the plug-in rules, see Makefile
 tests: default $(UNIT_TESTS) test-plugins
 	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS) $(CLI_TESTS)
@@ -28,6 +28,8 @@ unit-tests: default $(UNIT_TESTS) test-plugins
 	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS)
 cli-tests: default test-plugins
 	@scripts/run-tests --build $(BUILD) $(CLI_TESTS)
+valgrind-tests: default $(UNIT_TESTS) test-plugins
+	@scripts/valgrind-tests $(UNIT_TESTS)
 
 # Plug-ins of the loader's test: one source, one object for each -DPLUG_<name>.
 PLUGS      := alpha beta plain foreign short broken misnamed badname
