@@ -42,6 +42,8 @@ GEN_HEADERS := $(BUILD)/gen/config.h
 
 # Pure runtime code that plug-ins need; each gets its own hidden copy.
 PLUGIN_RUNTIME_SRCS := $(sort $(wildcard runtime/dtype*.c runtime/convert*.c))
+# What plug-ins with kernels on the host's CPU link beside that.
+HOST_RUNTIME_SRCS := $(sort $(wildcard runtime/host_*.c)) runtime/elf_id.c runtime/error.c
 
 LIB_LIBS  := $(call pkg,--libs,sqlite3 libsodium libxxhash) -lm -ldl
 TOOL_LIBS := $(call pkg,--libs,jansson) -lcsv

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TIME_DIGITS     3
@@ -23,9 +24,7 @@ static int decimals_for(double value, int digits)
         return 0;
     (void)snprintf(text, sizeof text, "%.*e", digits - 1, value);
     const char *mark = strchr(text, 'e');
-    int exponent = 0;
-    if (mark != NULL)
-        (void)sscanf(mark + 1, "%d", &exponent);
+    const int exponent = mark == NULL ? 0 : (int)strtol(mark + 1, NULL, 10);
     return exponent >= digits - 1 ? 0 : digits - 1 - exponent;
 }
 

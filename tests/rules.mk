@@ -26,7 +26,7 @@ tests: default $(UNIT_TESTS) test-plugins
 	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS) $(CLI_TESTS)
 unit-tests: default $(UNIT_TESTS) test-plugins
 	@scripts/run-tests --build $(BUILD) $(UNIT_TESTS)
-cli-tests: default test-plugins
+cli-tests: default test-plugins $(BUILD)/tests/test_html
 	@scripts/run-tests --build $(BUILD) $(CLI_TESTS)
 valgrind-tests: default $(UNIT_TESTS) test-plugins
 	@scripts/valgrind-tests $(UNIT_TESTS)

@@ -19,6 +19,7 @@ extern "C" {
 
 #define ASSAY_PLUGIN_ABI    1u
 #define ASSAY_PLUGIN_SYMBOL "assay_plugin_manifest"
+#define ASSAY_PLUGIN_EXPORT __attribute__((visibility("default"))) /* on its definition */
 #define ASSAY_MAX_TUNABLES  8
 
 /* ---- kernels --------------------------------------------------------------------------------- */

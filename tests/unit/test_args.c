@@ -47,7 +47,7 @@ static const assay__arg rows[] = {
      .max = 64,
      .unit = "blocks",
      .env = "ASSAY_T_COUNT",
-     .help = "how many"},
+     .help = "how many blocks of samples are taken, each from a fresh process"},
     {.name = "share",
      .kind = ASSAY__ARG_REAL,
      .offset = FIELD(share),
@@ -254,7 +254,8 @@ START_TEST(help_shows_rows_bounds_defaults)
     ck_assert_int_eq(fclose(file), 0);
     ck_assert_ptr_nonnull(strstr(text, "usage: assay test [options] [FILE]\nTests options.\n"));
     ck_assert_ptr_nonnull(strstr(text, "  -f, --fast                go fast [$ASSAY_T_FAST]\n"));
-    ck_assert_ptr_nonnull(strstr(text, "how many (1..64 blocks); default 8"));
+    ck_assert_ptr_nonnull(strstr(
+        text, "each from a\n                            fresh process (1..64 blocks); default 8"));
     ck_assert_ptr_nonnull(strstr(text, "--mode NAME           cache mode: rotate, hot\n"));
     ck_assert_ptr_nonnull(strstr(text, "a time; default 90 s\n"));
     ck_assert_ptr_nonnull(strstr(text, "example:\n  assay test --fast\n  assay test x\n"));

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/ref/ref.h -- what the reference kernels share: error-free steps and wide results.
+ *
+ * u below is 2^-53.  A wide value is hi + lo; its bound is absolute and holds for hi + lo. */
+#ifndef ASSAY_BACKENDS_REF_H
+#define ASSAY_BACKENDS_REF_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "assay/plugin.h"
+#include "runtime/op_params.h"
+
+#define REF_U        0x1p-53
+#define REF_TINY     0x1p-1074
+#define REF_MAX_ROWS 8
+
+typedef struct ref_dd {
+    double hi, lo;
+} ref_dd;
+
+/* a + b = hi + lo exactly, unless hi overflows (Knuth; Dekker's test-free form). */
+static inline ref_dd ref_two_sum(double a, double b)
+{
+    double s = a + b;
+    double t = s - a;
+
+    return (ref_dd){s, (a - (s - t)) + (b - t)};
+}
+
+/* The same for |a| >= |b| or a == 0. */
+static inline ref_dd ref_fast_two_sum(double a, double b)
+{
+    double s = a + b;
+
+    return (ref_dd){s, b - (s - a)};
+}
+
+/* a * b = hi + lo exactly, unless the product overflows or its tail underflows. */
+static inline ref_dd ref_two_prod(double a, double b)
+{
+    double p = a * b;
+
+    return (ref_dd){p, fma(a, b, -p)};
+}
+
+/* Wide elements written at index i of `out`; arrays that are NULL are skipped by the caller. */
+static inline void ref_put(const assay_wide *out, int64_t i, ref_dd value, double bound)
+{
+    out->hi[i] = value.hi;
+    out->lo[i] = value.lo;
+    out->bound[i] = bound;
+}
+
+/* hi + lo rounded to 53 bits so that a later rounding to fewer bits is the only one: a result that
+ * is not exact gets an odd last bit (round to odd). */
+double ref_round_odd(double hi, double lo);
+
+/* hi + lo rounded once to `dtype`, as the value of that dtype. */
+double ref_round(assay_dtype dtype, ref_dd value);
+
+/* Whether `bound` leaves open which value of `dtype` hi + lo rounds to. */
+bool ref_doubtful(assay_dtype dtype, ref_dd value, double bound);
+
+/* Element at `index` (row-major over `dims`) of a host tensor of any strides. */
+const char *ref_element(const assay_tensor *t, int64_t index);
+double ref_load(const assay_tensor *t, int64_t index);
+
+/* The kernel on top of a `wide` function: `chunk` elements at a time, each rounded once. */
+typedef assay_status (*ref_wide_fn)(const assay_launch *launch, unsigned threads,
+                                    const assay_wide *out);
+assay_status ref_run(const assay_launch *launch, ref_wide_fn wide, int64_t chunk);
+
+assay_status ref_wide_add(const assay_launch *launch, unsigned threads, const assay_wide *out);
+assay_status ref_wide_exp(const assay_launch *launch, unsigned threads, const assay_wide *out);
+assay_status ref_wide_softmax(const assay_launch *launch, unsigned threads, const assay_wide *out);
+assay_status ref_wide_matmul(const assay_launch *launch, unsigned threads, const assay_wide *out);
+assay_status ref_run_add(const assay_launch *launch);
+assay_status ref_run_exp(const assay_launch *launch);
+assay_status ref_run_softmax(const assay_launch *launch);
+assay_status ref_run_matmul(const assay_launch *launch);
+
+/* e^(x.hi + x.lo) for -600 < x.hi < 700 as a double-double, |x.lo| <= u |x.hi|.
+ * Relative error of hi + lo at most REF_EXP_DD_BOUND. */
+#define REF_EXP_DD_BOUND 0x1p-85
+ref_dd ref_exp_dd(ref_dd x);
+
+/* e^x by MPFR at 120 bits: any x; *bound is absolute. */
+ref_dd ref_exp_mpfr(double x, double *bound);
+
+/* y[i] = e^x[i], at most REF_EXP_FAST_ULP units in the last place of a double off; subnormal and
+ * overflowing results included. */
+#define REF_EXP_FAST_ULP 4.0
+void ref_exp_fast(const double *x, double *y, int64_t n);
+void ref_exp_fast_avx2(const double *x, double *y, int64_t n);
+/* Bounds of such y; open[i]: they leave the rounding to f32 open. */
+void ref_exp_bounds_avx2(const double *y, double *bound, uint8_t *open, int64_t n);
+
+/* Whether this CPU has AVX2 and FMA. */
+bool ref_has_avx2(void);
+
+/* ---- matmul micro-kernels -------------------------------------------------------------------- */
+
+#define REF_MR 6
+#define REF_NR 4
+
+/* One REF_MR x REF_NR piece over kc products.  a: kc columns of REF_MR; b: kc rows of REF_NR.
+ * hi + lo += the sum, magnitude += sum |a||b|; rows of the three are `ld` apart. */
+typedef void (*ref_tile_fn)(int64_t kc, const double *a, const double *b, double *hi, double *lo,
+                            double *magnitude, int64_t ld);
+void ref_tile_fma_avx2(int64_t kc, const double *a, const double *b, double *hi, double *lo,
+                       double *magnitude, int64_t ld);
+void ref_tile_dot2_avx2(int64_t kc, const double *a, const double *b, double *hi, double *lo,
+                        double *magnitude, int64_t ld);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/ref/ref_plugin.c -- manifest of the oracle: every op, every dtype, correctly rounded.
+ *
+ * Never chosen unless asked for by name. */
+#include "backends/ref/ref.h"
+#include "backends/source_hash.h"
+#include "gen/config.h"
+#include "runtime/host_backend.h"
+
+#define INPUT                                                                              \
+    {                                                                                      \
+        ASSAY_CAP_STRIDED | ASSAY_CAP_BROADCAST | ASSAY_CAP_NEGATIVE | ASSAY_CAP_LEADING | \
+            ASSAY_CAP_OFFSET,                                                              \
+            0                                                                              \
+    }
+#define OUTPUT                                                                           \
+    {                                                                                    \
+        ASSAY_CAP_STRIDED | ASSAY_CAP_NEGATIVE | ASSAY_CAP_LEADING | ASSAY_CAP_OFFSET, 0 \
+    }
+/* Correctly rounded in every case that MPFR and the tests reach, so bits are the same anywhere;
+ * -1: no claim. */
+#define EXACT                                           \
+    {                                                   \
+        0.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_ANYWHERE \
+    }
+
+bool ref_has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+#define DTYPE_SOURCES "runtime/convert.c", "runtime/convert_x86.c", "runtime/dtype.c"
+
+static const char *const add_sources[] = {"backends/ref/ref_add.c", "backends/ref/ref_round.c",
+                                          DTYPE_SOURCES, NULL};
+static const char *const exp_sources[] = {"backends/ref/ref_exp.c",
+                                          "backends/ref/ref_exp_avx2.c",
+                                          "backends/ref/ref_exp_dd.c",
+                                          "backends/ref/ref_round.c",
+                                          DTYPE_SOURCES,
+                                          NULL};
+static const char *const softmax_last_dim_sources[] = {"backends/ref/ref_softmax.c",
+                                                       "backends/ref/ref_exp.c",
+                                                       "backends/ref/ref_exp_avx2.c",
+                                                       "backends/ref/ref_exp_dd.c",
+                                                       "backends/ref/ref_round.c",
+                                                       DTYPE_SOURCES,
+                                                       NULL};
+static const char *const matmul_sources[] = {"backends/ref/ref_matmul.c",
+                                             "backends/ref/ref_matmul_avx2.c",
+                                             "backends/ref/ref_dot.c",
+                                             "backends/ref/ref_round.c",
+                                             DTYPE_SOURCES,
+                                             NULL};
+static const char *const add_libraries[] = {NULL};
+static const char *const exp_libraries[] = {"libm.so.6", "libmvec.so.1", "libmpfr.so.6", NULL};
+static const char *const softmax_last_dim_libraries[] = {"libm.so.6", "libmvec.so.1",
+                                                         "libmpfr.so.6", NULL};
+static const char *const matmul_libraries[] = {"libmpfr.so.6", NULL};
+
+#define ROW(op_name, tuple, run_, suffix, ...)                                                \
+    {                                                                                         \
+        .struct_size = sizeof(assay_kernel_desc), .name = "ref_" #op_name suffix,             \
+        .op = ASSAY_OP_##op_name, .default_rank = 100, .sources = op_name##_sources,          \
+        .libraries = op_name##_libraries, .claims = EXACT, .entry_point = #run_, .run = run_, \
+        tuple(__VA_ARGS__)                                                                    \
+    }
+#define UNARY(t)  .dtype_count = 2, .dtypes = {t, t}, .caps = {INPUT, OUTPUT}
+#define BINARY(t) .dtype_count = 3, .dtypes = {t, t, t}, .caps = {INPUT, INPUT, OUTPUT}
+#define ROWS(op_name, tuple, run_)                                                              \
+    ROW(op_name, tuple, run_, "_f64", ASSAY_F64), ROW(op_name, tuple, run_, "_f32", ASSAY_F32), \
+        ROW(op_name, tuple, run_, "_f16", ASSAY_F16),                                           \
+        ROW(op_name, tuple, run_, "_bf16", ASSAY_BF16)
+
+static const assay_kernel_desc kernels[] = {
+    ROWS(matmul, BINARY, ref_run_matmul),
+    ROWS(add, BINARY, ref_run_add),
+    ROWS(exp, UNARY, ref_run_exp),
+    ROWS(softmax_last_dim, UNARY, ref_run_softmax),
+};
+
+#define ORACLE(op_name, wide_)                                                             \
+    {                                                                                      \
+        .struct_size = sizeof(assay_oracle_desc), .op = ASSAY_OP_##op_name, .wide = wide_, \
+        .sources = op_name##_sources                                                       \
+    }
+
+static const assay_oracle_desc oracles[] = {
+    ORACLE(matmul, ref_wide_matmul),
+    ORACLE(add, ref_wide_add),
+    ORACLE(exp, ref_wide_exp),
+    ORACLE(softmax_last_dim, ref_wide_softmax),
+};
+
+static const assay_backend backend = {
+    ASSAY__HOST_BACKEND_SLOTS,
+    .open = assay__host_open,
+    .library_identity = assay__host_library_identity,
+    .launch = assay__host_launch,
+    .measure = assay__host_measure,
+};
+
+ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
+    .struct_size = sizeof(assay_manifest),
+    .abi_version = ASSAY_PLUGIN_ABI,
+    .name = "ref",
+    .version = ASSAY_VERSION,
+    .compiler = ASSAY_COMPILER_ID,
+    .kernels = kernels,
+    .kernel_count = sizeof kernels / sizeof *kernels,
+    .sources = assay__source_hashes,
+    .source_count = ASSAY_SOURCE_COUNT,
+    .backend = &backend,
+    .oracles = oracles,
+    .oracle_count = sizeof oracles / sizeof *oracles,
+    .explicit_only = 1,
+};
