@@ -112,7 +112,7 @@ typedef struct assay__db_route {
  * as history. */
 assay_status assay__db_put_route(assay__db *db, const assay__db_route *r);
 
-/* For resume and incumbents. found: 0 or 1. */
+/* For resume and incumbents. found: 0 or 1.  Texts in `out` live until the next find on this db. */
 assay_status assay__db_find_measurement(assay__db *db, int64_t revision, int64_t deployment,
                                         int64_t problem, const char *layout, uint32_t align,
                                         const char *policy, int *found, assay__db_measurement *out,
@@ -126,5 +126,10 @@ assay_status assay__db_find_route(assay__db *db, int64_t deployment, int64_t pro
                                   size_t profile_cap);
 assay_status assay__db_find_quarantine(assay__db *db, int64_t revision, int64_t deployment,
                                        int64_t problem, int *found, char *reason, size_t cap);
+assay_status assay__db_find_stability(assay__db *db, int64_t revision, int64_t deployment,
+                                      int64_t problem, int *found, assay_stability *out);
+/* Takes a variant out of quarantine (problem 0: the entry for all problems). */
+assay_status assay__db_lift_quarantine(assay__db *db, int64_t revision, int64_t deployment,
+                                       int64_t problem);
 
 #endif

@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* runtime/store.h -- what the runtime reads from a store; db/ implements it.
  *
- * All read calls leave the file untouched.  Text handed to callbacks is borrowed for the call. */
+ * All read calls leave the file untouched.  Text handed to callbacks is borrowed for the call.  A
+ * store serves one thread at a time, and a callback must not read from the store that calls it. */
 #ifndef ASSAY_RUNTIME_STORE_H
 #define ASSAY_RUNTIME_STORE_H
 
@@ -87,6 +88,9 @@ typedef struct assay__store_ops {
      */
     assay_status (*peak)(assay__store *store, const char *deployment_hex, const char *name,
                          double *value);
+    /* Between the two every read sees one state of the store, whatever others commit. */
+    assay_status (*begin_snapshot)(assay__store *store);
+    void (*end_snapshot)(assay__store *store);
 } assay__store_ops;
 
 /* Implemented in db/open.c. */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* db/migrate.c -- older stores: a whole backup first, then all steps in one transaction. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "db/create.h"
+#include "runtime/error.h"
+
+#define BACKUP_NAMES 100
+
+/* steps[v] takes version v to v + 1. */
+static const char *const steps[ASSAY__DB_VERSION] = {
+    [0] = "ALTER TABLE deployment ADD COLUMN label TEXT",
+};
+
+/* Views may name columns that come and go: dropped first, made anew last. */
+static assay_status drop_views(assay__handle *h)
+{
+    sqlite3_stmt *statement = NULL;
+    char *all = NULL;
+    int code = sqlite3_prepare_v2(
+        h->sql,
+        "SELECT group_concat(printf('DROP VIEW \"%w\";', name), '') FROM sqlite_schema"
+        " WHERE type = 'view'",
+        -1, &statement, NULL);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+        all = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    assay_status status =
+        code == SQLITE_ROW ? ASSAY_OK : assay__handle_fail(h, code, "migrate: find the views");
+    if (status == ASSAY_OK && all != NULL)
+        status = assay__handle_exec(h, all, "migrate: drop the views");
+    sqlite3_free(all);
+    return status;
+}
+
+assay_status assay__db_migrate(assay__handle *h, int64_t version)
+{
+    char pragma[64];
+
+    if (version < 0)
+        return assay__fail(ASSAY_DB_FOREIGN, "%s: store has schema %lld, which never was", h->path,
+                           (long long)version);
+    ASSAY_TRY(drop_views(h));
+    for (int64_t v = version; v < ASSAY__DB_VERSION; v++)
+        ASSAY_TRY(assay__handle_exec(h, steps[v], "migrate"));
+    ASSAY_TRY(assay__handle_exec(h, assay__db_views_sql, "migrate: create the views"));
+    snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", ASSAY__DB_VERSION);
+    return assay__handle_exec(h, pragma, "migrate");
+}
+
+/* Reads through a second connection: the first holds the write lock, and the backup must be what
+ * was committed. */
+static assay_status copy_store(assay__handle *h, const char *target)
+{
+    assay__handle from, to;
+
+    ASSAY_TRY(assay__handle_open(&from, h->path, "mode=ro", SQLITE_OPEN_READONLY));
+    assay_status status =
+        assay__handle_open(&to, target, "mode=rwc", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (status == ASSAY_OK) {
+        sqlite3_backup *backup = sqlite3_backup_init(to.sql, "main", from.sql, "main");
+        int code = sqlite3_errcode(to.sql);
+        if (backup != NULL) {
+            (void)sqlite3_backup_step(backup, -1);
+            code = sqlite3_backup_finish(backup);
+        }
+        if (code != SQLITE_OK)
+            status = assay__handle_fail(&to, code, "back up before migrating");
+        assay__handle_close(&to);
+    }
+    assay__handle_close(&from);
+    return status;
+}
+
+/* link() never replaces a file, so an older backup stays. */
+static assay_status give_name(const char *path, int64_t version, const char *made)
+{
+    size_t cap = strlen(path) + 64;
+    char *name = malloc(cap);
+    int done = -1;
+
+    if (name == NULL)
+        return assay__fail(ASSAY_NOMEM, "store: out of memory");
+    for (int i = 0; i < BACKUP_NAMES && done != 0; i++) {
+        int used = snprintf(name, cap, "%s.v%lld.bak", path, (long long)version);
+        if (i > 0 && used > 0)
+            snprintf(name + used, cap - (size_t)used, ".%d", i);
+        done = link(made, name);
+        if (done != 0 && errno != EEXIST)
+            break;
+    }
+    assay_status status =
+        done == 0 ? ASSAY_OK
+                  : assay__fail(ASSAY_DB_READONLY,
+                                "%s: cannot name the backup %s: %s; make room beside the store",
+                                path, name, strerror(errno));
+    free(name);
+    return status;
+}
+
+assay_status assay__db_backup(assay__handle *h, int64_t version)
+{
+    size_t cap = strlen(h->path) + 64;
+    char *made = malloc(cap);
+
+    if (made == NULL)
+        return assay__fail(ASSAY_NOMEM, "store: out of memory");
+    snprintf(made, cap, "%s.v%lld.tmp", h->path, (long long)version);
+    /* Only the holder of the write lock comes here: what lies there is of a process that died. */
+    (void)unlink(made);
+    assay_status status = copy_store(h, made);
+    if (status == ASSAY_OK)
+        status = give_name(h->path, version, made);
+    (void)unlink(made);
+    free(made);
+    return status;
+}

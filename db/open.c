@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* db/open.c -- opening a store for reading: never creates, never writes a byte of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "db/read_store.h"
+#include "runtime/error.h"
+
+/* A file of no bytes is a store that another process makes right now, or one that lost all. */
+#define EMPTY_TRIES   50
+#define EMPTY_WAIT_NS 20000000L
+
+static assay_status look(const char *path)
+{
+    assay__db_look seen = ASSAY__LOOK_MISSING;
+
+    for (int i = 0; i < EMPTY_TRIES; i++) {
+        ASSAY_TRY(assay__db_look_at(path, &seen));
+        if (seen == ASSAY__LOOK_SQLITE)
+            return ASSAY_OK;
+        if (seen == ASSAY__LOOK_MISSING)
+            return assay__fail(ASSAY_DB_MISSING,
+                               "%s: store does not exist; `assay sweep --db FILE` makes one", path);
+        nanosleep(&(struct timespec){.tv_nsec = EMPTY_WAIT_NS}, NULL);
+    }
+    return assay__fail(ASSAY_DB_DAMAGED,
+                       "%s: store is damaged: the file is empty; restore a copy, or delete it",
+                       path);
+}
+
+/* WAL needs shared memory beside the file.  Where that cannot be made the store is read without
+ * locks: nobody can write there.  (immutable=1 would miss what a -wal holds.) */
+static bool cannot_share(assay__handle *h)
+{
+    int code = sqlite3_extended_errcode(h->sql);
+
+    return (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
+}
+
+static assay_status open_frozen(assay__handle *h, const char *path)
+{
+    ASSAY_TRY(assay__handle_open(h, path, "mode=ro&vfs=unix-none", SQLITE_OPEN_READONLY));
+    h->frozen = true;
+    assay_status status = assay__handle_exec(h, "PRAGMA locking_mode=EXCLUSIVE", "open");
+    if (status == ASSAY_OK)
+        status = assay__handle_identify(h);
+    if (status != ASSAY_OK)
+        assay__handle_close(h);
+    return status;
+}
+
+assay_status assay__handle_open_read(assay__handle *h, const char *path)
+{
+    int64_t ignored = 0;
+
+    ASSAY_TRY(look(path));
+    ASSAY_TRY(assay__handle_open(h, path, "mode=ro", SQLITE_OPEN_READONLY));
+    /* The first read is what opens the -wal and its shared memory. */
+    assay_status status = assay__handle_int(h, "PRAGMA application_id", &ignored);
+    if (status != ASSAY_OK && cannot_share(h)) {
+        assay__handle_close(h);
+        return open_frozen(h, path);
+    }
+    if (status == ASSAY_OK)
+        status = assay__handle_identify(h);
+    if (status != ASSAY_OK)
+        assay__handle_close(h);
+    return status;
+}
+
+static assay_status open_read(const char *path, assay__store **out)
+{
+    assay__store *store = calloc(1, sizeof *store);
+
+    if (store == NULL)
+        return assay__fail(ASSAY_NOMEM, "store: out of memory");
+    assay_status status = assay__handle_open_read(&store->handle, path);
+    if (status != ASSAY_OK)
+        free(store);
+    else
+        *out = store;
+    return status;
+}
+
+static void close_store(assay__store *store)
+{
+    if (store == NULL)
+        return;
+    assay__handle_close(&store->handle);
+    free(store->candidates);
+    free(store);
+}
+
+static assay_status schema_version(assay__store *store, int64_t *out)
+{
+    return assay__handle_int(&store->handle, "PRAGMA user_version", out);
+}
+
+/* Size and time of a file, mixed; 0 for none. */
+static uint64_t file_mark(const char *path, const char *suffix)
+{
+    char name[4096];
+    struct stat info;
+    int used = snprintf(name, sizeof name, "%s%s", path, suffix);
+
+    if (used < 0 || (size_t)used >= sizeof name || stat(name, &info) != 0)
+        return 0;
+    uint64_t mark = (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec;
+    return mark * 31u + (uint64_t)info.st_size + (uint64_t)info.st_ino * 1000003u;
+}
+
+static assay_status data_version(assay__store *store, int64_t *out)
+{
+    /* Without shared memory SQLite cannot see others' commits; the files can. */
+    if (store->handle.frozen) {
+        uint64_t mark =
+            file_mark(store->handle.path, "") * 7u + file_mark(store->handle.path, "-wal");
+        *out = (int64_t)(mark >> 1);
+        return ASSAY_OK;
+    }
+    return assay__handle_int(&store->handle, "PRAGMA data_version", out);
+}
+
+static assay_status begin_snapshot(assay__store *store)
+{
+    return assay__handle_exec(&store->handle, "BEGIN", "begin snapshot");
+}
+
+static void end_snapshot(assay__store *store)
+{
+    /* Ending a read cannot lose anything; a failure leaves no transaction either. */
+    (void)sqlite3_exec(store->handle.sql, "ROLLBACK", NULL, NULL, NULL);
+}
+
+const assay__store_ops *assay__store_sqlite(void)
+{
+    static const assay__store_ops ops = {
+        .open_read = open_read,
+        .close = close_store,
+        .schema_version = schema_version,
+        .data_version = data_version,
+        .count_routes = assay__read_count_routes,
+        .each_revision = assay__read_each_revision,
+        .each_route = assay__read_each_route,
+        .each_quarantine = assay__read_each_quarantine,
+        .peak = assay__read_peak,
+        .begin_snapshot = begin_snapshot,
+        .end_snapshot = end_snapshot,
+    };
+    return &ops;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* db/write_quarantine.c -- table quarantine. */
+#include <stdio.h>
+
+#include "db/write.h"
+#include "runtime/error.h"
+
+enum { QUARANTINE_PUT, QUARANTINE_FIND, QUARANTINE_LIFT };
+
+const assay__sql assay__sql_quarantine[] = {
+    [QUARANTINE_PUT] = {"quarantine put",
+                        "INSERT INTO quarantine (deployment, revision, problem, reason, since_utc)"
+                        " VALUES (?1, ?2, ?3, ?4, ?5)"
+                        " ON CONFLICT (deployment, revision, ifnull(problem, 0)) DO UPDATE SET"
+                        " reason = excluded.reason",
+                        0},
+    [QUARANTINE_FIND] = {"quarantine find",
+                         "SELECT reason FROM quarantine WHERE deployment = ?1 AND revision = ?2"
+                         " AND ifnull(problem, 0) IN (0, ?3)"
+                         " ORDER BY problem IS NOT NULL LIMIT 1",
+                         ASSAY__SQL_HOT},
+    [QUARANTINE_LIFT] = {"quarantine lift",
+                         "DELETE FROM quarantine WHERE deployment = ?1 AND revision = ?2"
+                         " AND ifnull(problem, 0) = ?3",
+                         ASSAY__SQL_HOT},
+    {NULL, NULL, 0},
+};
+
+static assay_status put_quarantine(assay__db *db, int64_t revision, int64_t deployment,
+                                   int64_t problem, const char *reason)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_quarantine[QUARANTINE_PUT], &q));
+    assay__bind_int(&q, deployment);
+    assay__bind_int(&q, revision);
+    assay__bind_id(&q, problem);
+    assay__bind_word(&q, reason);
+    assay__bind_text(&q, assay__db_now(db));
+    return assay__query_id(&q, NULL);
+}
+
+assay_status assay__db_put_quarantine(assay__db *db, int64_t revision, int64_t deployment,
+                                      int64_t problem, const char *reason)
+{
+    ASSAY_TRY(assay__db_enter(db));
+    return assay__db_leave(db, put_quarantine(db, revision, deployment, problem, reason));
+}
+
+static assay_status lift_quarantine(assay__db *db, int64_t revision, int64_t deployment,
+                                    int64_t problem)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_quarantine[QUARANTINE_LIFT], &q));
+    assay__bind_int(&q, deployment);
+    assay__bind_int(&q, revision);
+    assay__bind_int(&q, problem);
+    return assay__query_id(&q, NULL);
+}
+
+assay_status assay__db_lift_quarantine(assay__db *db, int64_t revision, int64_t deployment,
+                                       int64_t problem)
+{
+    ASSAY_TRY(assay__db_enter(db));
+    return assay__db_leave(db, lift_quarantine(db, revision, deployment, problem));
+}
+
+assay_status assay__db_find_quarantine(assay__db *db, int64_t revision, int64_t deployment,
+                                       int64_t problem, int *found, char *reason, size_t cap)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_quarantine[QUARANTINE_FIND], &q));
+    assay__bind_int(&q, deployment);
+    assay__bind_int(&q, revision);
+    assay__bind_int(&q, problem);
+    bool any = assay__query_step(&q);
+    if (any && cap > 0)
+        snprintf(reason, cap, "%s", assay__column_text(&q));
+    ASSAY_TRY(assay__query_done(&q));
+    *found = any;
+    return ASSAY_OK;
+}

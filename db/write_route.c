@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* db/write_route.c -- table route. */
+#include <stdio.h>
+
+#include "db/write.h"
+#include "runtime/error.h"
+
+enum { ROUTE_RETIRE, ROUTE_PUT, ROUTE_FIND };
+
+const assay__sql assay__sql_route[] = {
+    [ROUTE_RETIRE] = {"route retire",
+                      "UPDATE route SET superseded_utc = ?6 WHERE deployment = ?1"
+                      " AND problem = ?2 AND layout = ?3 AND align = ?4 AND policy = ?5"
+                      " AND superseded_utc IS NULL",
+                      ASSAY__SQL_HOT},
+    [ROUTE_PUT] = {"route put",
+                   "INSERT INTO route (deployment, problem, layout, align, policy, decided_utc,"
+                   " sweep, winner_revision, searched, total, stop_reason, candidate_count,"
+                   " candidates) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                   0},
+    [ROUTE_FIND] = {"route find",
+                    "SELECT ifnull(t.winner_revision, 0), s.profile"
+                    " FROM route AS t CROSS JOIN sweep AS s ON s.id = t.sweep"
+                    " WHERE t.deployment = ?1 AND t.problem = ?2 AND t.layout = ?3"
+                    " AND t.align = ?4 AND t.policy = ?5 AND t.superseded_utc IS NULL",
+                    ASSAY__SQL_HOT},
+    {NULL, NULL, 0},
+};
+
+static void bind_key(assay__query *q, const assay__db_route *r)
+{
+    assay__bind_int(q, r->deployment);
+    assay__bind_int(q, r->problem);
+    assay__bind_text(q, r->layout);
+    assay__bind_int(q, r->align);
+    assay__bind_text(q, r->policy);
+}
+
+static assay_status put_route(assay__db *db, const assay__db_route *r)
+{
+    assay__query q;
+    const char *now = assay__db_now(db);
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_route[ROUTE_RETIRE], &q));
+    bind_key(&q, r);
+    assay__bind_text(&q, now);
+    ASSAY_TRY(assay__query_id(&q, NULL));
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_route[ROUTE_PUT], &q));
+    bind_key(&q, r);
+    assay__bind_text(&q, now);
+    assay__bind_int(&q, r->sweep);
+    assay__bind_id(&q, r->winner_revision);
+    assay__bind_int(&q, r->searched);
+    assay__bind_int(&q, r->total);
+    assay__bind_word(&q, r->stop_reason);
+    assay__bind_int(&q, (int64_t)r->candidate_count);
+    assay__bind_blob(&q, r->candidates, r->candidate_count * sizeof *r->candidates);
+    return assay__query_id(&q, NULL);
+}
+
+assay_status assay__db_put_route(assay__db *db, const assay__db_route *r)
+{
+    ASSAY_TRY(assay__db_enter(db));
+    return assay__db_leave(db, put_route(db, r));
+}
+
+assay_status assay__db_find_route(assay__db *db, int64_t deployment, int64_t problem,
+                                  const char *layout, uint32_t align, const char *policy,
+                                  int *found, int64_t *winner_revision, char *profile,
+                                  size_t profile_cap)
+{
+    assay__query q;
+    const assay__db_route key = {.deployment = deployment,
+                                 .problem = problem,
+                                 .layout = layout,
+                                 .align = align,
+                                 .policy = policy};
+    int64_t winner = 0;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_route[ROUTE_FIND], &q));
+    bind_key(&q, &key);
+    bool any = assay__query_step(&q);
+    if (any) {
+        winner = assay__column_int(&q);
+        if (profile_cap > 0)
+            snprintf(profile, profile_cap, "%s", assay__column_text(&q));
+    }
+    ASSAY_TRY(assay__query_done(&q));
+    *found = any;
+    *winner_revision = winner;
+    return ASSAY_OK;
+}

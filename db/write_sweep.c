@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* db/write_sweep.c -- table sweep. */
+#include "db/write.h"
+#include "runtime/error.h"
+
+enum { SWEEP_BEGIN, SWEEP_END };
+
+const assay__sql assay__sql_sweep[] = {
+    [SWEEP_BEGIN] = {"sweep begin",
+                     "INSERT INTO sweep (profile, seed, settings_json, argv_json, started_utc)"
+                     " VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
+                     0},
+    [SWEEP_END] = {"sweep end",
+                   "UPDATE sweep SET ended_utc = ?2, stop_reason = ?3 WHERE id = ?1 RETURNING id",
+                   0},
+    {NULL, NULL, 0},
+};
+
+static assay_status begin_sweep(assay__db *db, const assay__db_sweep *s, int64_t *out)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_sweep[SWEEP_BEGIN], &q));
+    assay__bind_word(&q, s->profile);
+    assay__bind_int(&q, (int64_t)s->seed);
+    assay__bind_word(&q, s->settings_json);
+    assay__bind_word(&q, s->argv_json);
+    assay__bind_text(&q, assay__db_now(db));
+    return assay__query_id(&q, out);
+}
+
+assay_status assay__db_begin_sweep(assay__db *db, const assay__db_sweep *s, int64_t *out)
+{
+    ASSAY_TRY(assay__db_enter(db));
+    return assay__db_leave(db, begin_sweep(db, s, out));
+}
+
+static assay_status end_sweep(assay__db *db, int64_t sweep, const char *stop_reason)
+{
+    assay__query q;
+    int64_t id = 0;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_sweep[SWEEP_END], &q));
+    assay__bind_int(&q, sweep);
+    assay__bind_text(&q, assay__db_now(db));
+    assay__bind_word(&q, stop_reason);
+    if (assay__query_step(&q))
+        id = assay__column_int(&q);
+    ASSAY_TRY(assay__query_done(&q));
+    if (id != sweep)
+        return assay__fail(ASSAY_NOTFOUND, "%s: no sweep %lld", db->handle.path, (long long)sweep);
+    return ASSAY_OK;
+}
+
+assay_status assay__db_end_sweep(assay__db *db, int64_t sweep, const char *stop_reason)
+{
+    ASSAY_TRY(assay__db_enter(db));
+    return assay__db_leave(db, end_sweep(db, sweep, stop_reason));
+}

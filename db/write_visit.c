@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* db/write_visit.c -- table visit: raw samples, only ever added. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/write.h"
+#include "runtime/error.h"
+
+enum { VISIT_PUT };
+
+const assay__sql assay__sql_visit[] = {
+    [VISIT_PUT] = {"visit put",
+                   "INSERT INTO visit (measurement, sweep, ordinal, kind, sample_count, samples,"
+                   " inner_count, baseline_visit, ratio, clock_name, clock_resolution_ns,"
+                   " clock_overhead_ns, clock_quality, taken_utc, context_json)"
+                   " VALUES (?1, (SELECT sweep FROM measurement WHERE id = ?1), ?2, ?3, ?4, ?5,"
+                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING id",
+                   0},
+    {NULL, NULL, 0},
+};
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the blobs of a store are little-endian and written from memory as they lie"
+#endif
+
+static assay_status put_visit(assay__db *db, const assay__db_visit *v, int64_t *out)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_visit[VISIT_PUT], &q));
+    assay__bind_int(&q, v->measurement);
+    assay__bind_int(&q, v->ordinal);
+    assay__bind_text(&q, v->kind);
+    assay__bind_int(&q, (int64_t)v->sample_count);
+    assay__bind_blob(&q, v->samples, v->sample_count * sizeof(double));
+    assay__bind_int(&q, v->inner);
+    assay__bind_id(&q, v->baseline_visit);
+    assay__bind_real(&q, v->ratio);
+    assay__bind_text(&q, v->clock.name);
+    assay__bind_real(&q, v->clock.resolution_ns);
+    assay__bind_real(&q, v->clock.overhead_ns);
+    assay__bind_text(&q, assay__db_timing_quality_name(v->clock.quality));
+    assay__bind_text(&q, assay__db_now(db));
+    assay__bind_word(&q, v->context_json);
+    return assay__query_id(&q, out);
+}
+
+assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_t *out)
+{
+    ASSAY_TRY(assay__db_enter(db));
+    return assay__db_leave(db, put_visit(db, v, out));
+}
