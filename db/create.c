@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "config.h"
+#include "gen/config.h"
+#include "gen/schema_sql.h"
+#include "gen/views_sql.h"
 #include "runtime/error.h"
-#include "schema_sql.h"
-#include "views_sql.h"
 
 const char *const assay__db_views_sql = assay__views_sql;
 
