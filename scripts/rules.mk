@@ -51,7 +51,7 @@ lint: default $(UNIT_TESTS) syntax
 	scripts/check-text
 	scripts/gen-status --check docs/status.md
 	[ ! -d .git ] && [ ! -f .git ] || scripts/check-commit HEAD
-	shellcheck $(scripts_sh)
+	shellcheck -S warning $(scripts_sh)
 	scripts/cppcheck $(filter-out tests/%,$(syntax_c))
 
 -include $(syntax_ok:.ok=.d)

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Assay authors
 # Which edits change which source hashes: comments, spacing, folder, working directory and locale
