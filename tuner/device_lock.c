@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/device_lock.c -- see device_lock.h. */
+#include "tuner/device_lock.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "runtime/error.h"
+
+/* A folder that every user of the host shares, because the device is shared too. */
+static void lock_path(const char *device, char *buf, size_t cap)
+{
+    const char *folder = getenv("ASSAY_LOCK_DIR");
+    char name[64];
+    size_t n = 0;
+
+    for (; device[n] != '\0' && n < sizeof name - 1; n++)
+        name[n] = isalnum((unsigned char)device[n]) ? device[n] : '_';
+    name[n] = '\0';
+    if (folder == NULL)
+        folder = access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
+    (void)snprintf(buf, cap, "%s/assay-%s.lock", folder, name);
+}
+
+static long holder_of(int fd)
+{
+    char text[32] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    return n > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+static void write_holder(int fd)
+{
+    char text[32];
+    int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+
+    /* Only for the message of others: a failure here harms nobody. */
+    if (ftruncate(fd, 0) == 0 && n > 0 && pwrite(fd, text, (size_t)n, 0) != n)
+        return;
+}
+
+assay_status assay__device_lock(const char *device, bool no_wait, const volatile int *stop,
+                                void (*waiting)(void *cookie, long holder_pid), void *cookie,
+                                int *fd)
+{
+    char path[4096];
+    bool told = false;
+    int file;
+
+    lock_path(device, path, sizeof path);
+    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0)
+        return assay__fail(ASSAY_UNAVAILABLE,
+                           "cannot open the device's lock file %s: %s; set ASSAY_LOCK_DIR to a "
+                           "folder that can be written",
+                           path, strerror(errno));
+    while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (no_wait || (stop != NULL && *stop) || errno != EWOULDBLOCK) {
+            long holder = holder_of(file);
+            close(file);
+            if (stop != NULL && *stop)
+                return assay__fail(ASSAY_INTERRUPTED, "interrupted");
+            return assay__fail(ASSAY_UNAVAILABLE, "device '%s' is being measured by process %ld",
+                               device, holder);
+        }
+        if (!told && waiting != NULL)
+            waiting(cookie, holder_of(file));
+        told = true;
+        usleep(100000);
+    }
+    write_holder(file);
+    *fd = file;
+    return ASSAY_OK;
+}
+
+void assay__device_unlock(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}

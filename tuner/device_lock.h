@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/device_lock.h -- one measuring process per device and host.
+ *
+ * flock on a file named by the device: the kernel drops it with its holder, so nothing is left to
+ * clean up after a kill. */
+#ifndef ASSAY_TUNER_DEVICE_LOCK_H
+#define ASSAY_TUNER_DEVICE_LOCK_H
+
+#include <stdbool.h>
+
+#include "assay/status.h"
+
+/* Waits for the device unless `no_wait` (then ASSAY_UNAVAILABLE at once, naming the holder's pid).
+ * waiting is called once when somebody else holds it.  ASSAY_INTERRUPTED when *stop. */
+assay_status assay__device_lock(const char *device, bool no_wait, const volatile int *stop,
+                                void (*waiting)(void *cookie, long holder_pid), void *cookie,
+                                int *fd);
+void assay__device_unlock(int *fd);
+
+#endif
