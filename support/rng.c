@@ -86,34 +86,34 @@ static bool accept_exp(assay__rng *rng, double x)
     }
 }
 
-/* The whole part of |normal|: k with weight exp(-k*k/2). */
-static bool draw_whole(assay__rng *rng, int *whole)
-{
-    int k = 0;
+/* 2^63 * P(|normal| >= k) for k = 1..9, rounded from 80 digits; beyond 9 it is below 2^-62. */
+static const uint64_t tail[] = {0x289da176f964165bU,
+                                0x5d2f3e0b27617e6U,
+                                0x587787e616d75bU,
+                                0x2135af2a95fffU,
+                                0x4cf28bc84ceU,
+                                0x43cc3bc02U,
+                                0x1683c36U,
+                                0x2cd4U,
+                                0x2U};
 
-    while (accept_exp(rng, 0.5))
-        k++;
-    for (int i = 0; i < k * (k - 1); i++)
-        if (!accept_exp(rng, 0.5))
-            return false;
-    *whole = k;
-    return true;
-}
-
+/* The whole part k of |normal| comes from its tail probabilities; the rest, x, is accepted with
+ * probability exp(-x * (2 * k + x) / 2), split into k + 1 equal factors with exponents below 1. */
 double assay__rng_normal(assay__rng *rng)
 {
+    const uint64_t bits = assay__rng_bits(rng); /* 63 for k, the last one for the sign */
+    unsigned k = 0;
+
+    while (k < sizeof tail / sizeof *tail && bits >> 1 < tail[k])
+        k++;
     for (;;) {
-        int k;
-        if (!draw_whole(rng, &k))
-            continue;
         const double x = assay__rng_uniform(rng);
         const double part = x * (2 * k + x) / (2 * k + 2);
-        int passed = 0;
+        unsigned passed = 0;
         while (passed <= k && accept_exp(rng, part))
             passed++;
-        if (passed <= k)
-            continue;
-        return (assay__rng_bits(rng) >> 63) != 0 ? -(k + x) : k + x;
+        if (passed > k)
+            return (bits & 1) != 0 ? -(k + x) : k + x;
     }
 }
 

@@ -29,8 +29,8 @@ double assay__rng_uniform(assay__rng *rng);
 /* In [0, bound), without bias; bound 0 gives 0. */
 uint64_t assay__rng_below(assay__rng *rng, uint64_t bound);
 
-/* Standard normal by Karney's exact rejection (ACM TOMS 42(1), 2016, algorithm N): comparisons of
- * uniforms only, so that no table and no logarithm decides a bit. */
+/* Standard normal after Karney's exact rejection (ACM TOMS 42(1), 2016): tail probabilities give
+ * the whole part, comparisons of uniforms accept the rest, so that no logarithm decides a bit. */
 double assay__rng_normal(assay__rng *rng);
 
 /* Fisher-Yates over `count` indices. */
