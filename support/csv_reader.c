@@ -204,6 +204,10 @@ static assay_status feed_line(csv_build *build, struct csv_parser *parser, const
     const size_t used = csv_parse(parser, text, len, on_field, on_row, build);
     if (build->status != ASSAY_OK)
         return build->status;
+    if (parser->entry_pos > ASSAY__CSV_FIELD_CAP) /* inside quotes that may never close */
+        return assay__fail(ASSAY_PARSE,
+                           "%s:%zu: column %zu: field of over %u bytes; is a quote left open?",
+                           build->name, build->row_line, build->field + 1, ASSAY__CSV_FIELD_CAP);
     if (used == len)
         return ASSAY_OK;
     if (csv_error(parser) == CSV_ENOMEM)

@@ -10,7 +10,8 @@
 
 #include "support/csv_reader.h"
 #include "support/csv_writer.h"
-#include "support/file.h"
+#include "support/rng.h"
+#include "support/str.h"
 
 static const char *const r_aliases[] = {"filter_h", "kh", NULL};
 static const assay__csv_column columns[] = {
@@ -140,11 +141,54 @@ START_TEST(read_caps_a_field)
     ck_assert_ptr_nonnull(text);
     memcpy(text, "m\n", 2);
     memset(text + 2, '1', cap + 1);
-    refuse(text, cap + 3, NULL, "t.csv:2: column 1: field of 65537 bytes; at most 65536");
+    text[cap + 3] = '\n';
+    refuse(text, cap + 4, NULL, "t.csv:2: column 1: field of 65537 bytes; at most 65536");
     ck_assert_int_eq(assay__csv_parse("t.csv", text, cap + 2, NULL, &csv), ASSAY_OK);
     ck_assert_uint_eq(strlen(assay__csv_cell(&csv, 0, 0)), cap);
     assay__csv_clear(&csv);
     free(text);
+}
+END_TEST
+
+START_TEST(read_stops_early_in_an_open_quote)
+{
+    assay__str str = {0};
+
+    assay__str_add(&str, "m,n\n1,\"");
+    for (int i = 0; i < 20000; i++)
+        assay__str_add(&str, "2,3\n");
+    refuse(str.data, str.len, NULL, "t.csv:2: column 2: field of over 65536 bytes; is a quote");
+    assay__str_clear(&str);
+}
+END_TEST
+
+/* Random rows of the bytes that matter: read or refused with a place, never anything else. */
+START_TEST(read_survives_random_bytes)
+{
+    static const char bytes[] = "aaaaaab,\n\n\n\"\r# \xC3\xA9";
+    size_t accepted = 0;
+    assay__rng rng;
+
+    assay__rng_seed(&rng, 21, 0);
+    for (int round = 0; round < 20000; round++) {
+        char data[24];
+        const size_t len = assay__rng_below(&rng, sizeof data);
+        assay__csv csv;
+        for (size_t i = 0; i < len; i++)
+            data[i] = bytes[assay__rng_below(&rng, sizeof bytes)]; /* NUL too */
+        assay_status status = assay__csv_parse("t.csv", data, len, NULL, &csv);
+        if (status != ASSAY_OK) {
+            ck_assert_int_eq(status, ASSAY_PARSE);
+            ck_assert_int_eq(strncmp(assay_last_error(), "t.csv:", 6), 0);
+            continue;
+        }
+        accepted++;
+        ck_assert(csv.ncols > 0 && csv.nrows > 0);
+        for (size_t i = 0; i < csv.nrows * csv.ncols; i++)
+            ck_assert_ptr_nonnull(csv.cells[i]);
+        assay__csv_clear(&csv);
+    }
+    ck_assert_uint_gt(accepted, 100);
 }
 END_TEST
 
@@ -300,6 +344,8 @@ int main(void)
     tcase_add_test(read_case, read_refuses_bytes_that_are_no_text);
     tcase_add_test(read_case, read_refuses_notes_below_the_header);
     tcase_add_test(read_case, read_caps_a_field);
+    tcase_add_test(read_case, read_stops_early_in_an_open_quote);
+    tcase_add_test(read_case, read_survives_random_bytes);
     tcase_add_test(read_case, read_names_a_missing_file);
     tcase_add_test(columns_case, columns_resolve_aliases);
     tcase_add_test(columns_case, columns_refuse_unknown_repeated_missing);
