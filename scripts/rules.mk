@@ -38,9 +38,11 @@ scripts_sh := $(sort $(shell grep -lE '^\#!/bin/(ba)?sh' scripts/* .ci/* 2>/dev/
 
 syntax: $(syntax_ok)
 
+plugin_flags = $(if $(filter backends/%,$(1)),$($(word 2,$(subst /, ,$(1)))_CFLAGS))
+
 $(BUILD)/syntax/%.ok: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
-	@clang $(CFLAGS_ALL) -Wno-unknown-pragmas $(call own_flags,$<) -DASSAY_SOURCE_COUNT=1 \
+	@clang $(CFLAGS_ALL) $(call plugin_flags,$<) $(call own_flags,$<) -DASSAY_SOURCE_COUNT=1 \
 	    -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
 	@touch $@
 

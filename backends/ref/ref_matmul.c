@@ -202,6 +202,7 @@ static bool tile_alloc(tile *t)
     t->hi = memory + panels;
     t->lo = t->hi + sums;
     t->magnitude = t->lo + sums;
+    /* cppcheck-suppress memleak ; t->a owns it */
     return true;
 }
 

@@ -176,8 +176,10 @@ assay_status ref_wide_softmax(const assay_launch *launch, unsigned threads, cons
 #pragma omp parallel num_threads(threads) if (last > first && out->count > 4096)
     {
         double *memory = malloc((size_t)cols * 2 * sizeof *memory);
-        row r = {.dtype = dtype, .cols = cols, .x = memory, .e = memory + cols};
-        if (memory == NULL) {
+        row r = {.dtype = dtype, .cols = cols, .x = memory};
+        if (memory != NULL) {
+            r.e = memory + cols;
+        } else {
 #pragma omp atomic write
             failed = true;
         }
