@@ -45,6 +45,11 @@ size_t assay_deployment_format(const assay_deployment *deployment, char *buf, si
 /* BLAKE2b-256 of the canonical form. */
 void assay_deployment_digest(const assay_deployment *deployment, assay_digest *out);
 
+/* Does `usable` (as in assay_deployment.isa) have every set that `required` lists, separated by
+ * commas?  NULL requires nothing.  missing: the names it lacks, ", " between, as far as they fit.
+ */
+bool assay_isa_covers(const char *usable, const char *required, char *missing, size_t cap);
+
 #ifdef __cplusplus
 }
 #endif
