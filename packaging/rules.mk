@@ -28,6 +28,7 @@ install: default $(if $(CLI_SRCS),$(BUILD)/man/assay.1)
 	    -e 's,@version@,$(VERSION),' packaging/assay.pc.in > $(DESTDIR)$(libdir)/pkgconfig/assay.pc
 	$(if $(ASSAY),$(INSTALL) -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(mandir)/man1/)
 	$(INSTALL) -m 644 LICENSE README.md CHANGELOG.md $(DESTDIR)$(docdir)/
+	$(INSTALL) -m 644 third_party/chartjs/LICENSE.md $(DESTDIR)$(docdir)/chartjs-license.md
 
 $(BUILD)/man/assay.1: $(BUILD)/bin/assay scripts/gen-man
 	$(call say,GEN  $@)
@@ -56,6 +57,7 @@ bundle: default
 	$(foreach p,$(PLUGIN_FILES),$($(patsubst assay_%.so,%,$(notdir $(p)))_link) $(call bundle_rpath,..) \
 	    -o $(BUNDLE)/lib/assay/$(notdir $(p)) &&) true
 	cp LICENSE README.md $(BUNDLE)/share/doc/assay/
+	cp third_party/chartjs/LICENSE.md $(BUNDLE)/share/doc/assay/chartjs-license.md
 	scripts/bundle-libs $(BUNDLE) $(if $(BUNDLE_BLAS),blas)
 	tar -C $(dir $(BUNDLE)) --sort=name --owner=0 --group=0 --numeric-owner -czf \
 	    $(BUILD)/bundle/assay-$(VERSION)-$(shell $(CC) -dumpmachine).tar.gz $(notdir $(BUNDLE))

@@ -12,7 +12,7 @@ mapfile -t files < <(find . -type f \( -name '*.so*' -o -path './bin/*' \))
 for file in "${files[@]}"; do
     ldd "$file" 2>/dev/null | awk '$2 == "=>" { print $1, $3 }' >"$WORK/needs"
     while read -r name path; do
-        case $name in linux-vdso* | ld-linux* | libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so*) continue ;; esac
+        case $name in linux-vdso* | ld-linux* | libc.so* | libm.so* | libmvec.so* | libdl.so* | libpthread.so* | librt.so*) continue ;; esac
         # Copies of foreign libraries find each other through the program that loads them.
         case $file:$path in ./lib/lib[!a]*) continue ;; *:"$PWD"/*) continue ;; esac
         echo "$file takes $name from $path"
