@@ -28,6 +28,8 @@ install: default $(if $(CLI_SRCS),$(BUILD)/man/assay.1)
 	    -e 's,@version@,$(VERSION),' packaging/assay.pc.in > $(DESTDIR)$(libdir)/pkgconfig/assay.pc
 	$(if $(ASSAY),$(INSTALL) -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(mandir)/man1/)
 	$(INSTALL) -m 644 LICENSE README.md CHANGELOG.md $(DESTDIR)$(docdir)/
+	$(INSTALL) -d $(DESTDIR)$(datadir)/assay/shapes
+	$(INSTALL) -m 644 shapes/*.csv $(DESTDIR)$(datadir)/assay/shapes/
 	$(INSTALL) -m 644 third_party/chartjs/LICENSE.md $(DESTDIR)$(docdir)/chartjs-license.md
 
 $(BUILD)/man/assay.1: $(BUILD)/bin/assay scripts/gen-man
@@ -39,7 +41,7 @@ uninstall:
 	    $(DESTDIR)$(libdir)/pkgconfig/assay.pc $(PLUGINS:%=$(DESTDIR)$(libdir)/assay/assay_%.so) \
 	    $(public_headers:include/%=$(DESTDIR)$(includedir)/%) \
 	    $(DESTDIR)$(mandir)/man1/assay.1 $(DESTDIR)$(mandir)/man1/assay-*.1
-	rm -rf $(DESTDIR)$(docdir)
+	rm -rf $(DESTDIR)$(docdir) $(DESTDIR)$(datadir)/assay
 	-rmdir $(DESTDIR)$(libdir)/assay $(DESTDIR)$(includedir)/assay 2>/dev/null
 
 # ---- bundle: a folder that runs wherever it is put --------------------------------------------
@@ -50,7 +52,8 @@ bundle_rpath = -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/$(1)'
 
 bundle: default
 	rm -rf $(BUNDLE)
-	mkdir -p $(BUNDLE)/bin $(BUNDLE)/lib/assay $(BUNDLE)/share/doc/assay
+	mkdir -p $(BUNDLE)/bin $(BUNDLE)/lib/assay $(BUNDLE)/share/doc/assay $(BUNDLE)/share/assay
+	cp -r shapes $(BUNDLE)/share/assay/
 	$(if $(ASSAY),$(link_assay) $(call bundle_rpath,../lib) -o $(BUNDLE)/bin/assay)
 	$(link_lib) $(call bundle_rpath,.) -o $(BUNDLE)/lib/$(notdir $(LIB_SO))
 	ln -s $(notdir $(LIB_SO)) $(BUNDLE)/lib/$(LIB_SONAME)
