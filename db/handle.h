@@ -19,7 +19,7 @@
 #define ASSAY__DB_BUSY_MS        20000
 
 enum {
-    ASSAY__SQL_HOT = 1u << 0 /* on the path of pick, resume or staleness: scans no big table */
+    ASSAY__SQL_WHOLE = 1u << 0 /* a report over the whole store: may scan; no other statement does */
 };
 typedef struct assay__sql {
     const char *name; /* for error texts: "measurement put" */
@@ -32,8 +32,9 @@ typedef struct assay__handle {
     sqlite3 *sql; /* owned */
     char *path;   /* owned, as the caller gave it */
     bool writable;
-    bool frozen; /* read without shared memory: the file system cannot be written */
-    bool batch;  /* assay__db_begin was called: puts do not commit */
+    bool frozen;   /* read without locks: the file system cannot be written */
+    uint64_t mark; /* frozen: what the files looked like when opened */
+    bool batch;    /* assay__db_begin was called: puts do not commit */
     size_t statement_count;
     struct {
         const assay__sql *key;

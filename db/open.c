@@ -31,8 +31,26 @@ static assay_status look(const char *path)
                        path);
 }
 
+/* Size and time of a file, mixed; 0 for none. */
+static uint64_t file_mark(const char *path, const char *suffix)
+{
+    char name[4096];
+    struct stat info;
+    int used = snprintf(name, sizeof name, "%s%s", path, suffix);
+
+    if (used < 0 || (size_t)used >= sizeof name || stat(name, &info) != 0)
+        return 0;
+    uint64_t mark = (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec;
+    return mark * 31u + (uint64_t)info.st_size + (uint64_t)info.st_ino * 1000003u;
+}
+
+uint64_t assay__handle_mark(const assay__handle *h)
+{
+    return file_mark(h->path, "") * 7u + file_mark(h->path, "-wal");
+}
+
 /* WAL needs shared memory beside the file.  Where that cannot be made the store is read without
- * locks: nobody can write there.  (immutable=1 would miss what a -wal holds.) */
+ * locks, as nobody can write there. */
 static bool cannot_share(assay__handle *h)
 {
     int code = sqlite3_extended_errcode(h->sql);
@@ -40,10 +58,17 @@ static bool cannot_share(assay__handle *h)
     return (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
 }
 
+/* immutable=1 would miss what a -wal holds, and unix-none would create one that is not there. */
+static const char *frozen_query(const char *path)
+{
+    return file_mark(path, "-wal") != 0 ? "mode=ro&vfs=unix-none" : "mode=ro&immutable=1";
+}
+
 static assay_status open_frozen(assay__handle *h, const char *path)
 {
-    ASSAY_TRY(assay__handle_open(h, path, "mode=ro&vfs=unix-none", SQLITE_OPEN_READONLY));
+    ASSAY_TRY(assay__handle_open(h, path, frozen_query(path), SQLITE_OPEN_READONLY));
     h->frozen = true;
+    h->mark = assay__handle_mark(h);
     assay_status status = assay__handle_exec(h, "PRAGMA locking_mode=EXCLUSIVE", "open");
     if (status == ASSAY_OK)
         status = assay__handle_identify(h);
@@ -99,26 +124,11 @@ static assay_status schema_version(assay__store *store, int64_t *out)
     return assay__handle_int(&store->handle, "PRAGMA user_version", out);
 }
 
-/* Size and time of a file, mixed; 0 for none. */
-static uint64_t file_mark(const char *path, const char *suffix)
-{
-    char name[4096];
-    struct stat info;
-    int used = snprintf(name, sizeof name, "%s%s", path, suffix);
-
-    if (used < 0 || (size_t)used >= sizeof name || stat(name, &info) != 0)
-        return 0;
-    uint64_t mark = (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec;
-    return mark * 31u + (uint64_t)info.st_size + (uint64_t)info.st_ino * 1000003u;
-}
-
 static assay_status data_version(assay__store *store, int64_t *out)
 {
     /* Without shared memory SQLite cannot see others' commits; the files can. */
     if (store->handle.frozen) {
-        uint64_t mark =
-            file_mark(store->handle.path, "") * 7u + file_mark(store->handle.path, "-wal");
-        *out = (int64_t)(mark >> 1);
+        *out = (int64_t)(assay__handle_mark(&store->handle) >> 1);
         return ASSAY_OK;
     }
     return assay__handle_int(&store->handle, "PRAGMA data_version", out);

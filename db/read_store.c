@@ -19,7 +19,7 @@ const assay__sql assay__sql_read[] = {
                            "SELECT d.digest = ?1, (SELECT count(*) FROM route AS t"
                            " WHERE t.deployment = d.id AND t.superseded_utc IS NULL)"
                            " FROM deployment AS d",
-                           ASSAY__SQL_HOT},
+                           0},
     [READ_REVISIONS] = {"read revisions",
                         "WITH RECURSIVE here(id) AS (SELECT id FROM deployment WHERE digest = ?1),"
                         " seen(id) AS ("
@@ -39,7 +39,7 @@ const assay__sql assay__sql_read[] = {
                         " r.kernel_revision, r.variant_revision"
                         " FROM wanted CROSS JOIN revision AS r ON r.id = wanted.id"
                         " CROSS JOIN kernel AS k ON k.id = r.kernel",
-                        ASSAY__SQL_HOT},
+                        0},
     [READ_ROUTES] = {"read routes",
                      "SELECT t.id, p.text, t.layout, t.policy, t.align,"
                      " ifnull(t.winner_revision, 0), t.candidates, t.candidate_count, t.searched,"
@@ -47,18 +47,18 @@ const assay__sql assay__sql_read[] = {
                      " FROM route AS t CROSS JOIN problem AS p ON p.id = t.problem"
                      " WHERE t.deployment = (SELECT id FROM deployment WHERE digest = ?1)"
                      " AND t.superseded_utc IS NULL",
-                     ASSAY__SQL_HOT},
+                     0},
     [READ_QUARANTINE] = {"read quarantine",
                          "SELECT r.variant_revision, ifnull(p.text, ''), q.reason"
                          " FROM quarantine AS q CROSS JOIN revision AS r ON r.id = q.revision"
                          " LEFT JOIN problem AS p ON p.id = q.problem"
                          " WHERE q.deployment = (SELECT id FROM deployment WHERE digest = ?1)",
-                         ASSAY__SQL_HOT},
+                         0},
     [READ_PEAK] = {"read peak",
                    "SELECT value FROM peak"
                    " WHERE deployment = (SELECT id FROM deployment WHERE digest = ?1)"
                    " AND name = ?2",
-                   ASSAY__SQL_HOT},
+                   0},
     {NULL, NULL, 0},
 };
 
@@ -70,12 +70,19 @@ static assay_status open_query(assay__store *store, int which, const char *deplo
     return ASSAY_OK;
 }
 
-/* The callback's status comes first: its text is the one that counts. */
+/* The callback's status comes first: its text is the one that counts.  Without locks somebody with
+ * more rights may have written meanwhile; then what was read may be torn. */
 static assay_status finish(assay__query *q, assay_status row_status)
 {
-    if (row_status == ASSAY_OK)
-        return assay__query_done(q);
-    sqlite3_reset(q->statement);
+    const assay__handle *h = q->handle;
+
+    if (row_status != ASSAY_OK)
+        sqlite3_reset(q->statement);
+    else
+        row_status = assay__query_done(q);
+    if (h->frozen && assay__handle_mark(h) != h->mark)
+        return assay__fail(ASSAY_DB_LOCKED, "%s: store changed while it was read; open it again",
+                           h->path);
     return row_status;
 }
 
@@ -90,7 +97,7 @@ assay_status assay__read_count_routes(assay__store *store, const char *deploymen
         bool is_here = assay__column_int(&q) != 0;
         counts[is_here] += (size_t)assay__column_int(&q);
     }
-    ASSAY_TRY(assay__query_done(&q));
+    ASSAY_TRY(finish(&q, ASSAY_OK));
     *here = counts[1];
     *elsewhere = counts[0];
     return ASSAY_OK;
@@ -218,7 +225,7 @@ assay_status assay__read_peak(assay__store *store, const char *deployment_hex, c
     bool any = assay__query_step(&q);
     if (any)
         found = assay__column_real(&q);
-    ASSAY_TRY(assay__query_done(&q));
+    ASSAY_TRY(finish(&q, ASSAY_OK));
     if (!any)
         return assay__fail(ASSAY_NOTFOUND, "peak %s: not measured on this deployment; run a sweep",
                            name);

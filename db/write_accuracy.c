@@ -42,8 +42,8 @@ const assay__sql assay__sql_accuracy[] = {
          " FROM accuracy WHERE deployment = ?1 AND revision = ?2 AND problem = ?3"
          " ORDER BY passed, stratum IN ('all', 'exhaustive') DESC,"
          " CASE proof WHEN 'exhaustive' THEN 3 WHEN 'bounded' THEN 2 WHEN 'sampled' THEN 1"
-         " ELSE 0 END DESC, measured_utc DESC, id DESC LIMIT 1",
-         ASSAY__SQL_HOT},
+         " ELSE 0 END DESC, id DESC LIMIT 1",
+         0},
     {NULL, NULL, 0},
 };
 

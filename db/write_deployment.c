@@ -9,13 +9,13 @@ enum { DEVICE_FIND, DEVICE_PUT, DEPLOYMENT_FIND, DEPLOYMENT_PUT, DEPLOYMENT_LABE
 const assay__sql assay__sql_deployment[] = {
     [DEVICE_FIND] = {"device find",
                      "SELECT id FROM device WHERE backend = ?1 AND name = ?2 AND architecture = ?3",
-                     ASSAY__SQL_HOT},
+                     0},
     [DEVICE_PUT] = {"device put",
                     "INSERT INTO device (backend, name, architecture) VALUES (?1, ?2, ?3)"
                     " RETURNING id",
                     0},
     [DEPLOYMENT_FIND] = {"deployment find", "SELECT id FROM deployment WHERE digest = ?1",
-                         ASSAY__SQL_HOT},
+                         0},
     [DEPLOYMENT_PUT] = {"deployment put",
                         "INSERT INTO deployment (digest, device, driver, cpu_model, cpu_stepping,"
                         " microcode, isa, os_class, usable_cpus, numa_nodes, fingerprint,"

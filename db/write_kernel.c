@@ -10,7 +10,7 @@ const assay__sql assay__sql_kernel[] = {
     [KERNEL_FIND] = {"kernel find",
                      "SELECT id FROM kernel WHERE backend = ?1 AND op = ?2 AND dtypes = ?3"
                      " AND name = ?4 AND entry_point = ?5 AND default_rank = ?6",
-                     ASSAY__SQL_HOT},
+                     0},
     [KERNEL_PUT] = {"kernel put",
                     "INSERT INTO kernel (backend, op, dtypes, name, entry_point, default_rank)"
                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
@@ -21,7 +21,7 @@ const assay__sql assay__sql_kernel[] = {
     [CLAIM_LATEST] = {"claim latest",
                       "SELECT digest FROM claim WHERE kernel = ?1"
                       " ORDER BY last_seen_utc DESC, id DESC LIMIT 1",
-                      ASSAY__SQL_HOT},
+                      0},
     [CLAIM_PUT] = {"claim put",
                    "INSERT INTO claim (kernel, digest, max_ulp, max_rho, max_rel, max_abs,"
                    " stability, first_seen_utc, last_seen_utc)"
@@ -31,7 +31,7 @@ const assay__sql assay__sql_kernel[] = {
                    0},
     [REVISION_FIND] = {"revision find",
                        "SELECT id FROM revision WHERE variant_revision = ?1 AND kernel = ?2",
-                       ASSAY__SQL_HOT},
+                       0},
     [REVISION_PUT] = {"revision put",
                       "INSERT INTO revision (variant_revision, kernel, kernel_revision, tunables,"
                       " libraries, compiler, first_seen_utc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"

@@ -33,7 +33,7 @@ const assay__sql assay__sql_measurement[] = {
          " flags, workspace_bytes, output_digest"
          " FROM measurement WHERE deployment = ?1 AND revision = ?2 AND problem = ?3"
          " AND layout = ?4 AND align = ?5 AND policy = ?6",
-         ASSAY__SQL_HOT},
+         0},
     {NULL, NULL, 0},
 };
 

@@ -10,7 +10,7 @@
 enum { PROBLEM_FIND, PROBLEM_PUT };
 
 const assay__sql assay__sql_problem[] = {
-    [PROBLEM_FIND] = {"problem find", "SELECT id FROM problem WHERE text = ?1", ASSAY__SQL_HOT},
+    [PROBLEM_FIND] = {"problem find", "SELECT id FROM problem WHERE text = ?1", 0},
     [PROBLEM_PUT] = {"problem put",
                      "INSERT INTO problem (text, op, dtypes, cost_text, flops, moved_bytes)"
                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",

@@ -19,11 +19,11 @@ const assay__sql assay__sql_quarantine[] = {
                          "SELECT reason FROM quarantine WHERE deployment = ?1 AND revision = ?2"
                          " AND ifnull(problem, 0) IN (0, ?3)"
                          " ORDER BY problem IS NOT NULL LIMIT 1",
-                         ASSAY__SQL_HOT},
+                         0},
     [QUARANTINE_LIFT] = {"quarantine lift",
                          "DELETE FROM quarantine WHERE deployment = ?1 AND revision = ?2"
                          " AND ifnull(problem, 0) = ?3",
-                         ASSAY__SQL_HOT},
+                         0},
     {NULL, NULL, 0},
 };
 

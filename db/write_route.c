@@ -13,7 +13,7 @@ const assay__sql assay__sql_route[] = {
                       "UPDATE route SET superseded_utc = ?6 WHERE deployment = ?1"
                       " AND problem = ?2 AND layout = ?3 AND align = ?4 AND policy = ?5"
                       " AND superseded_utc IS NULL",
-                      ASSAY__SQL_HOT},
+                      0},
     [ROUTE_PUT] = {"route put",
                    "INSERT INTO route (deployment, problem, layout, align, policy, decided_utc,"
                    " sweep, winner_revision, searched, total, stop_reason, candidate_count,"
@@ -24,7 +24,7 @@ const assay__sql assay__sql_route[] = {
                     " FROM route AS t CROSS JOIN sweep AS s ON s.id = t.sweep"
                     " WHERE t.deployment = ?1 AND t.problem = ?2 AND t.layout = ?3"
                     " AND t.align = ?4 AND t.policy = ?5 AND t.superseded_utc IS NULL",
-                    ASSAY__SQL_HOT},
+                    0},
     {NULL, NULL, 0},
 };
 

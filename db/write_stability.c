@@ -17,7 +17,7 @@ const assay__sql assay__sql_stability[] = {
     [STABILITY_FIND] = {"stability find",
                         "SELECT level FROM stability"
                         " WHERE deployment = ?1 AND revision = ?2 AND problem = ?3",
-                        ASSAY__SQL_HOT},
+                        0},
     {NULL, NULL, 0},
 };
 

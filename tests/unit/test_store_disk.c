@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_store_disk.c -- full and read-only disks; readers leave every byte alone.
+ *
+ * Mounting needs root and a mount namespace of its own; without them those tests say so. */
+#include <check.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "db/read_store.h"
+#include "db/write.h"
+#include "tests/support/store_fixture.h"
+
+static char folder[256];
+static char path[1024];
+static const assay__store_ops *ops;
+
+static void setup(void)
+{
+    store_folder_make(folder);
+    snprintf(path, sizeof path, "%s/s.db", folder);
+    ops = assay__store_sqlite();
+}
+
+/* The namespace of a test goes with its process, and its mounts with it. */
+static void teardown(void)
+{
+    while (umount2(folder, MNT_DETACH) == 0)
+        ;
+    store_folder_remove(folder);
+}
+
+static bool mount_small_disk(void)
+{
+    if (unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+        mount("none", folder, "tmpfs", 0, "size=2m") == 0)
+        return true;
+    fprintf(stderr, "skipped: needs the right to mount a tmpfs\n");
+    return false;
+}
+
+static void remount_read_only(void)
+{
+    ck_assert_int_eq(mount("none", folder, "tmpfs", MS_REMOUNT | MS_RDONLY, "size=2m"), 0);
+}
+
+static assay__db *make_store(store_rows *rows)
+{
+    assay__db *db = NULL;
+    int64_t id = 0;
+
+    ck_assert_msg(assay__db_open(path, &db) == ASSAY_OK, "%s", assay_last_error());
+    store_rows_put(db, rows);
+    assay__db_measurement m = store_measurement(rows);
+    ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_OK);
+    return db;
+}
+
+static assay_status count_revision(void *cookie, const assay__store_revision *r)
+{
+    (void)r;
+    ++*(size_t *)cookie;
+    return ASSAY_OK;
+}
+
+static size_t read_all(const store_rows *rows, bool frozen)
+{
+    assay__store *store = NULL;
+    size_t count = 0, here = 0, elsewhere = 0;
+    int64_t version = 0;
+
+    ck_assert_msg(ops->open_read(path, &store) == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_int_eq(store->handle.frozen, frozen);
+    ck_assert_int_eq(ops->each_revision(store, rows->deployment_hex, count_revision, &count),
+                     ASSAY_OK);
+    ck_assert_int_eq(ops->count_routes(store, rows->deployment_hex, &here, &elsewhere), ASSAY_OK);
+    ck_assert_int_eq(ops->data_version(store, &version), ASSAY_OK);
+    ops->close(store);
+    return count;
+}
+
+/* ---- readers --------------------------------------------------------------------------------- */
+
+START_TEST(reading_changes_no_byte)
+{
+    store_rows rows;
+    assay__db *db = make_store(&rows);
+
+    assay__db_close(&db);
+    uint64_t before = store_file_digest(path);
+    ck_assert_uint_eq(read_all(&rows, false), 1);
+    ck_assert_uint_eq(store_file_digest(path), before);
+}
+END_TEST
+
+START_TEST(reading_beside_a_live_wal_changes_no_byte)
+{
+    store_rows rows;
+    assay__db *db = make_store(&rows);
+    char wal[1100];
+
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    uint64_t before = store_file_digest(path), wal_before = store_file_digest(wal);
+    ck_assert_uint_ne(wal_before, store_file_digest("/dev/null"));
+    ck_assert_uint_eq(read_all(&rows, false), 1);
+    ck_assert_uint_eq(store_file_digest(path), before);
+    ck_assert_uint_eq(store_file_digest(wal), wal_before);
+    assay__db_close(&db);
+}
+END_TEST
+
+/* A writer that was killed leaves a -wal that nobody has open. */
+static void copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    int c;
+
+    ck_assert_ptr_nonnull(in);
+    ck_assert_ptr_nonnull(out);
+    while ((c = fgetc(in)) != EOF)
+        fputc(c, out);
+    fclose(in);
+    fclose(out);
+}
+
+START_TEST(reading_an_orphaned_wal_misses_nothing)
+{
+    store_rows rows;
+    assay__db *db = make_store(&rows);
+    char wal[1100], saved[1100], saved_wal[1100];
+
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    snprintf(saved, sizeof saved, "%s/saved", folder);
+    snprintf(saved_wal, sizeof saved_wal, "%s/saved-wal", folder);
+    copy_file(path, saved);
+    copy_file(wal, saved_wal);
+    assay__db_close(&db);
+    copy_file(saved, path);
+    copy_file(saved_wal, wal);
+    uint64_t before = store_file_digest(path), wal_before = store_file_digest(wal);
+    ck_assert_uint_eq(read_all(&rows, false), 1);
+    ck_assert_uint_eq(store_file_digest(path), before);
+    ck_assert_uint_eq(store_file_digest(wal), wal_before);
+}
+END_TEST
+
+/* ---- disks ----------------------------------------------------------------------------------- */
+
+START_TEST(read_only_disk_is_read)
+{
+    store_rows rows;
+
+    if (!mount_small_disk())
+        return;
+    assay__db *db = make_store(&rows);
+    assay__db_close(&db);
+    remount_read_only();
+    ck_assert_uint_eq(read_all(&rows, true), 1);
+    assay_status status = assay__db_open(path, &db);
+    ck_assert_msg(status == ASSAY_DB_READONLY, "%s: %s", assay_status_name(status),
+                  assay_last_error());
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), path));
+}
+END_TEST
+
+START_TEST(read_only_disk_with_a_wal_misses_nothing)
+{
+    store_rows rows;
+    char wal[1100], shm[1100], kept[1100];
+
+    if (!mount_small_disk())
+        return;
+    assay__db *db = make_store(&rows);
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    snprintf(shm, sizeof shm, "%s-shm", path);
+    snprintf(kept, sizeof kept, "%s/kept", folder);
+    /* The state of a writer that was killed: rows only in the -wal, no shared memory. */
+    copy_file(wal, kept);
+    char saved[1100];
+    snprintf(saved, sizeof saved, "%s/saved", folder);
+    copy_file(path, saved);
+    assay__db_close(&db);
+    ck_assert_int_eq(rename(saved, path), 0);
+    ck_assert_int_eq(rename(kept, wal), 0);
+    unlink(shm);
+    remount_read_only();
+    ck_assert_uint_eq(read_all(&rows, true), 1);
+}
+END_TEST
+
+START_TEST(change_under_a_reader_without_locks_is_said)
+{
+    store_rows rows;
+    assay__store *store = NULL;
+    size_t count = 0;
+
+    if (!mount_small_disk())
+        return;
+    assay__db *db = make_store(&rows);
+    assay__db_close(&db);
+    remount_read_only();
+    ck_assert_int_eq(ops->open_read(path, &store), ASSAY_OK);
+    ck_assert_int_eq(ops->each_revision(store, rows.deployment_hex, count_revision, &count),
+                     ASSAY_OK);
+    ck_assert_int_eq(mount("none", folder, "tmpfs", MS_REMOUNT, "size=8m"), 0);
+    db = make_store(&rows);
+    ck_assert_int_eq(ops->each_revision(store, rows.deployment_hex, count_revision, &count),
+                     ASSAY_DB_LOCKED);
+    assay__db_close(&db);
+    ops->close(store);
+}
+END_TEST
+
+START_TEST(full_disk_is_said_and_loses_nothing)
+{
+    store_rows rows;
+    double samples[512] = {0.0};
+    assay_status status = ASSAY_OK;
+    int64_t stored = 0, id = 0;
+
+    if (!mount_small_disk())
+        return;
+    assay__db *db = make_store(&rows);
+    while (status == ASSAY_OK && stored < 100000) {
+        assay__db_visit v = store_visit(1, samples, 512);
+        status = assay__db_put_visit(db, &v, &id);
+        stored += status == ASSAY_OK;
+    }
+    ck_assert_msg(status == ASSAY_DB_FULL, "%s: %s", assay_status_name(status), assay_last_error());
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "--resume"));
+    ck_assert_int_gt(stored, 10);
+    assay__db_close(&db);
+    ck_assert_uint_eq(read_all(&rows, false), 1);
+    ck_assert_int_eq(mount("none", folder, "tmpfs", MS_REMOUNT, "size=8m"), 0);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM visit"), stored);
+    ck_assert_int_eq(
+        store_sql_int(path, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
+    /* With room again the same writer's work goes on. */
+    ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
+    assay__db_visit v = store_visit(1, samples, 512);
+    ck_assert_int_eq(assay__db_put_visit(db, &v, &id), ASSAY_OK);
+    assay__db_close(&db);
+}
+END_TEST
+
+START_TEST(full_disk_breaks_a_batch_whole)
+{
+    store_rows rows;
+    double samples[512] = {0.0};
+    assay_status status = ASSAY_OK;
+    int64_t id = 0;
+
+    if (!mount_small_disk())
+        return;
+    assay__db *db = make_store(&rows);
+    ck_assert_int_eq(assay__db_begin(db), ASSAY_OK);
+    for (int i = 0; i < 3000 && status == ASSAY_OK; i++) {
+        assay__db_visit v = store_visit(1, samples, 512);
+        status = assay__db_put_visit(db, &v, &id);
+    }
+    if (status == ASSAY_OK)
+        status = assay__db_commit(db);
+    else
+        ck_assert_int_ne(assay__db_commit(db), ASSAY_OK);
+    ck_assert_int_eq(status, ASSAY_DB_FULL);
+    assay__db_close(&db);
+    ck_assert_int_eq(mount("none", folder, "tmpfs", MS_REMOUNT, "size=8m"), 0);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM visit"), 0);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM measurement"), 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("store_disk");
+    TCase *reader = tcase_create("reader");
+    TCase *disk = tcase_create("disk");
+
+    tcase_add_checked_fixture(reader, setup, teardown);
+    tcase_add_checked_fixture(disk, setup, teardown);
+    tcase_set_timeout(disk, 60);
+    tcase_add_test(reader, reading_changes_no_byte);
+    tcase_add_test(reader, reading_beside_a_live_wal_changes_no_byte);
+    tcase_add_test(reader, reading_an_orphaned_wal_misses_nothing);
+    tcase_add_test(disk, read_only_disk_is_read);
+    tcase_add_test(disk, read_only_disk_with_a_wal_misses_nothing);
+    tcase_add_test(disk, change_under_a_reader_without_locks_is_said);
+    tcase_add_test(disk, full_disk_is_said_and_loses_nothing);
+    tcase_add_test(disk, full_disk_breaks_a_batch_whole);
+    suite_add_tcase(suite, reader);
+    suite_add_tcase(suite, disk);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_store_open.c -- opening stores: missing, foreign, damaged, newer, older, odd
+ * paths. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gen/schema_sql.h"
+#include "tests/support/store_fixture.h"
+
+static char folder[256];
+static const assay__store_ops *ops;
+
+static void setup(void)
+{
+    store_folder_make(folder);
+    ops = assay__store_sqlite();
+}
+
+static void teardown(void)
+{
+    store_folder_remove(folder);
+}
+
+static void make_store(const char *path)
+{
+    assay__db *db = NULL;
+    store_rows rows;
+    int64_t id = 0;
+
+    ck_assert_msg(assay__db_open(path, &db) == ASSAY_OK, "%s", assay_last_error());
+    store_rows_put(db, &rows);
+    assay__db_measurement m = store_measurement(&rows);
+    ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_OK);
+    assay__db_close(&db);
+}
+
+static assay_status try_read(const char *path)
+{
+    assay__store *store = NULL;
+    assay_status status = ops->open_read(path, &store);
+
+    if (status == ASSAY_OK)
+        ops->close(store);
+    else
+        ck_assert_ptr_null(store);
+    return status;
+}
+
+static assay_status try_write(const char *path)
+{
+    assay__db *db = NULL;
+    assay_status status = assay__db_open(path, &db);
+
+    if (status == ASSAY_OK)
+        assay__db_close(&db);
+    else
+        ck_assert_ptr_null(db);
+    return status;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+    close(fd);
+}
+
+/* Both halves refuse with `want`, say `text`, and leave the bytes alone. */
+static void refuses(const char *path, assay_status want, const char *text)
+{
+    uint64_t before = store_file_digest(path);
+    assay_status (*const tries[])(const char *) = {try_read, try_write};
+
+    for (size_t i = 0; i < 2; i++) {
+        assay_status got = tries[i](path);
+        ck_assert_msg(got == want, "try %zu: %s: %s", i, assay_status_name(got),
+                      assay_last_error());
+        ck_assert_msg(strstr(assay_last_error(), text) != NULL, "%s", assay_last_error());
+        ck_assert_msg(strstr(assay_last_error(), path) != NULL, "%s", assay_last_error());
+    }
+    ck_assert_uint_eq(store_file_digest(path), before);
+}
+
+START_TEST(missing_is_said_and_not_created)
+{
+    const char *path = store_path(folder, "none.db");
+
+    ck_assert_int_eq(try_read(path), ASSAY_DB_MISSING);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "assay sweep"));
+    ck_assert_int_ne(access(path, F_OK), 0);
+    ck_assert_int_eq(try_read(""), ASSAY_INVALID);
+    ck_assert_int_eq(try_write(store_path(folder, "no/such/folder.db")), ASSAY_DB_READONLY);
+    ck_assert_int_eq(try_read(folder), ASSAY_DB_FOREIGN);
+}
+END_TEST
+
+START_TEST(created_store_is_ours_and_wal)
+{
+    const char *path = store_path(folder, "a.db");
+    assay__store *store = NULL;
+    int64_t version = 0;
+
+    make_store(path);
+    ck_assert_int_eq(ops->open_read(path, &store), ASSAY_OK);
+    ck_assert_int_eq(ops->schema_version(store, &version), ASSAY_OK);
+    ck_assert_int_eq(version, 1);
+    ops->close(store);
+    ck_assert_int_eq(store_sql_int(path, "PRAGMA application_id"), 1095975257);
+    ck_assert_int_eq(store_sql_int(path, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"),
+                     1);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM pragma_table_list WHERE schema = "
+                                         "'main' AND type = 'table' AND NOT strict"
+                                         " AND name NOT LIKE 'sqlite_%'"),
+                     0);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM meta WHERE value LIKE 'assay %'"),
+                     1);
+}
+END_TEST
+
+START_TEST(schema_comments_every_column)
+{
+    /* A column line starts with four spaces and a lower-case name, and has its unit after "--". */
+    size_t columns = 0;
+    char line[512];
+
+    for (const char *at = assay__schema_sql; *at != '\0';) {
+        size_t length = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, at);
+        at += length + (at[length] == '\n');
+        if (strncmp(line, "    ", 4) != 0 || line[4] < 'a' || line[4] > 'z')
+            continue;
+        columns++;
+        const char *type = line + 4 + strcspn(line + 4, " ");
+        bool utc = type - line > 8 && strncmp(type - 4, "_utc", 4) == 0;
+        ck_assert_msg(strstr(line, "-- ") != NULL, "%s", line);
+        ck_assert_msg(!utc || strstr(line, "UTC") != NULL, "%s", line);
+    }
+    ck_assert_uint_gt(columns, 150);
+}
+END_TEST
+
+START_TEST(foreign_is_refused)
+{
+    const char *path = store_path(folder, "other.db");
+    const char *text = store_path(folder, "shapes.csv");
+
+    store_sql(path, "CREATE TABLE mine (x)");
+    refuses(path, ASSAY_DB_FOREIGN, "another program");
+    store_sql(path, "DROP TABLE mine; PRAGMA application_id = 7");
+    refuses(path, ASSAY_DB_FOREIGN, "another program");
+    write_file(text, "op,m,n,k\nmatmul,1,2,3\n", 22);
+    refuses(text, ASSAY_DB_FOREIGN, "not an Assay store");
+}
+END_TEST
+
+START_TEST(newer_is_refused)
+{
+    const char *path = store_path(folder, "new.db");
+
+    make_store(path);
+    store_sql(path, "PRAGMA user_version = 2");
+    refuses(path, ASSAY_DB_NEWER, "use a newer Assay");
+}
+END_TEST
+
+START_TEST(damaged_header_is_refused)
+{
+    const char *path = store_path(folder, "a.db");
+
+    make_store(path);
+    int fd = open(path, O_WRONLY);
+    ck_assert_int_eq(pwrite(fd, "garbage garbage!", 16, 0), 16);
+    close(fd);
+    refuses(path, ASSAY_DB_DAMAGED, "damaged");
+}
+END_TEST
+
+START_TEST(truncated_is_refused)
+{
+    const char *path = store_path(folder, "a.db");
+    struct stat info;
+
+    make_store(path);
+    ck_assert_int_eq(stat(path, &info), 0);
+    for (off_t size = info.st_size - 4096; size >= 4096; size -= 8 * 4096) {
+        ck_assert_int_eq(truncate(path, size), 0);
+        refuses(path, ASSAY_DB_DAMAGED, "damaged");
+    }
+}
+END_TEST
+
+START_TEST(emptied_is_not_read_as_a_store)
+{
+    const char *path = store_path(folder, "a.db");
+
+    write_file(path, "", 0);
+    ck_assert_int_eq(try_read(path), ASSAY_DB_DAMAGED);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "empty"));
+}
+END_TEST
+
+static assay_status keep_nothing(void *cookie, const assay__store_revision *r)
+{
+    (void)cookie;
+    (void)r;
+    return ASSAY_OK;
+}
+
+START_TEST(flipped_pages_are_damage_wherever_found)
+{
+    const char *path = store_path(folder, "a.db");
+    struct stat info;
+    char noise[4096];
+    size_t refused = 0;
+
+    make_store(path);
+    ck_assert_int_eq(stat(path, &info), 0);
+    memset(noise, 0x5a, sizeof noise);
+    int fd = open(path, O_WRONLY);
+    for (off_t page = 1; page < info.st_size / 4096; page++)
+        ck_assert_int_eq(pwrite(fd, noise, sizeof noise, page * 4096), 4096);
+    close(fd);
+    assay__store *store = NULL;
+    assay_status status = ops->open_read(path, &store);
+    if (status == ASSAY_OK) {
+        status = ops->each_revision(store, "x", keep_nothing, NULL);
+        ops->close(store);
+    }
+    refused += status == ASSAY_DB_DAMAGED;
+    ck_assert_msg(refused == 1, "%s: %s", assay_status_name(status), assay_last_error());
+}
+END_TEST
+
+START_TEST(lost_table_is_damage)
+{
+    const char *path = store_path(folder, "a.db");
+    assay__store *store = NULL;
+    double value = 0.0;
+
+    make_store(path);
+    store_sql(path, "DROP TABLE peak");
+    ck_assert_int_eq(ops->open_read(path, &store), ASSAY_OK);
+    ck_assert_int_eq(ops->peak(store, "x", "copy_t1", &value), ASSAY_DB_DAMAGED);
+    ops->close(store);
+}
+END_TEST
+
+/* ---- version 0 ------------------------------------------------------------------------------- */
+
+/* Version 0 is version 1 without deployment.label; the line stands alone in the schema. */
+static char *schema_of_version_0(void)
+{
+    char *old = strdup(assay__schema_sql);
+    char *line = strstr(old, "    label          TEXT,");
+
+    ck_assert_ptr_nonnull(line);
+    char *next = strchr(line, '\n') + 1;
+    memmove(line, next, strlen(next) + 1);
+    return old;
+}
+
+static void make_version_0(const char *path)
+{
+    char *old = schema_of_version_0();
+
+    store_sql(path, old);
+    store_sql(path,
+              "PRAGMA application_id = 1095975257; PRAGMA user_version = 0;"
+              "CREATE VIEW sweeps AS SELECT id FROM sweep;"
+              "INSERT INTO device VALUES (1, 'cpu', 'x', 'y');"
+              "INSERT INTO deployment (digest, device, driver, cpu_model, cpu_stepping, microcode,"
+              " isa, os_class, usable_cpus, numa_nodes, first_seen_utc) VALUES"
+              " (printf('%064d', 1), 1, '', '', '', '', '', '', 1, 1, '2026-01-01T00:00:00.000Z')");
+    free(old);
+}
+
+START_TEST(older_is_migrated_after_a_backup)
+{
+    const char *path = store_path(folder, "old.db");
+    const char *backup = store_path(folder, "old.db.v0.bak");
+    const char *fresh = store_path(folder, "fresh.db");
+    char sql[2048];
+
+    make_version_0(path);
+    ck_assert_int_eq(try_read(path), ASSAY_DB_OLDER);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "migrates it"));
+    ck_assert_int_ne(access(backup, F_OK), 0);
+    ck_assert_msg(try_write(path) == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_int_eq(try_read(path), ASSAY_OK);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM deployment WHERE label IS NULL"), 1);
+    ck_assert_int_eq(store_sql_int(backup, "PRAGMA user_version"), 0);
+    ck_assert_int_eq(store_sql_int(backup, "SELECT count(*) FROM deployment"), 1);
+    ck_assert_int_eq(access(store_path(folder, "old.db.v0.tmp"), F_OK), -1);
+    /* The same columns and the same other objects as a store made today. */
+    make_store(fresh);
+    snprintf(sql, sizeof sql,
+             "ATTACH '%s' AS f;"
+             "CREATE TEMP TABLE a AS SELECT m.name, i.cid, i.name AS c, i.type, i.\"notnull\" AS n"
+             " FROM main.sqlite_schema m, pragma_table_info(m.name, 'main') i;"
+             "CREATE TEMP TABLE b AS SELECT m.name, i.cid, i.name AS c, i.type, i.\"notnull\" AS n"
+             " FROM f.sqlite_schema m, pragma_table_info(m.name, 'f') i;"
+             "CREATE TEMP TABLE same (x CHECK (x = 0));"
+             "INSERT INTO same SELECT count(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM b);"
+             "INSERT INTO same SELECT count(*) FROM (SELECT * FROM b EXCEPT SELECT * FROM a);",
+             fresh);
+    store_sql(path, sql);
+}
+END_TEST
+
+START_TEST(backup_never_replaces_a_file)
+{
+    const char *path = store_path(folder, "old.db");
+    const char *taken = store_path(folder, "old.db.v0.bak");
+
+    make_version_0(path);
+    write_file(taken, "precious", 8);
+    uint64_t before = store_file_digest(taken);
+    ck_assert_int_eq(try_write(path), ASSAY_OK);
+    ck_assert_uint_eq(store_file_digest(taken), before);
+    ck_assert_int_eq(store_sql_int(store_path(folder, "old.db.v0.bak.1"), "PRAGMA user_version"),
+                     0);
+}
+END_TEST
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+static const char *const odd_names[] = {
+    "with space.db",  "quote'\"`.db",         "a?mode=memory",     "hash#tag.db",
+    "per%20cent%.db", "bytes\xff\xfe\x80.db", "semi;colon&amp.db", ":memory:",
+    "file:x.db",      "back\\slash.db",       "new\nline.db",
+};
+
+START_TEST(odd_path_works)
+{
+    const char *path = store_path(folder, odd_names[_i]);
+
+    make_store(path);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    ck_assert_msg(try_read(path) == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM measurement"), 1);
+    /* Relative, as it would be typed. */
+    ck_assert_int_eq(chdir(folder), 0);
+    ck_assert_int_eq(try_read(odd_names[_i]), ASSAY_OK);
+    ck_assert_int_eq(chdir("/"), 0);
+}
+END_TEST
+
+START_TEST(long_path_works)
+{
+    char name[400];
+
+    memset(name, 0, sizeof name);
+    memset(name, 'd', 150);
+    ck_assert_int_eq(mkdir(store_path(folder, name), 0755), 0);
+    name[150] = '/';
+    memset(name + 151, 'f', 150);
+    const char *path = store_path(folder, name);
+    make_store(path);
+    ck_assert_int_eq(try_read(path), ASSAY_OK);
+}
+END_TEST
+
+START_TEST(symlink_leads_to_its_store)
+{
+    const char *link_path = store_path(folder, "link.db");
+
+    ck_assert_int_eq(symlink("real.db", link_path), 0);
+    make_store(link_path);
+    ck_assert_int_eq(access(store_path(folder, "real.db"), F_OK), 0);
+    ck_assert_int_eq(try_read(link_path), ASSAY_OK);
+    ck_assert_int_eq(store_sql_int(store_path(folder, "real.db"), "SELECT count(*) FROM sweep"), 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("store_open");
+    TCase *state = tcase_create("state");
+    TCase *migration = tcase_create("migration");
+    TCase *path = tcase_create("path");
+    TCase *const cases[] = {state, migration, path};
+
+    tcase_add_test(state, missing_is_said_and_not_created);
+    tcase_add_test(state, created_store_is_ours_and_wal);
+    tcase_add_test(state, schema_comments_every_column);
+    tcase_add_test(state, foreign_is_refused);
+    tcase_add_test(state, newer_is_refused);
+    tcase_add_test(state, damaged_header_is_refused);
+    tcase_add_test(state, truncated_is_refused);
+    tcase_add_test(state, emptied_is_not_read_as_a_store);
+    tcase_add_test(state, flipped_pages_are_damage_wherever_found);
+    tcase_add_test(state, lost_table_is_damage);
+    tcase_add_test(migration, older_is_migrated_after_a_backup);
+    tcase_add_test(migration, backup_never_replaces_a_file);
+    tcase_add_loop_test(path, odd_path_works, 0, sizeof odd_names / sizeof *odd_names);
+    tcase_add_test(path, long_path_works);
+    tcase_add_test(path, symlink_leads_to_its_store);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tcase_add_checked_fixture(cases[i], setup, teardown);
+        tcase_set_timeout(cases[i], 60);
+        suite_add_tcase(suite, cases[i]);
+    }
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
