@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_protocol.c -- messages to workers: framing, descriptors, ends and time-outs. */
+#include <check.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tuner/device_lock.h"
+#include "tuner/protocol.h"
+#include "tuner/worker_client.h"
+
+static int pair[2];
+
+static void setup(void)
+{
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+}
+
+static void teardown(void)
+{
+    close(pair[0]);
+    if (pair[1] >= 0)
+        close(pair[1]);
+}
+
+START_TEST(message_carries_token_body_and_descriptors)
+{
+    int fds[2] = {memfd_create("a", MFD_CLOEXEC), memfd_create("b", MFD_CLOEXEC)};
+    json_t *body = json_pack("{s:s, s:f}", "cmd", "run", "x", 0.1);
+    assay__message m;
+    char c = 0;
+
+    ck_assert_int_eq(write(fds[1], "q", 1), 1);
+    ck_assert_int_eq(assay__message_send(pair[0], 77, body, fds, 2), ASSAY_OK);
+    ck_assert_int_eq(assay__message_receive(pair[1], NULL, &m), ASSAY_OK);
+    ck_assert_uint_eq(m.token, 77);
+    ck_assert_uint_eq(m.fd_count, 2);
+    ck_assert(json_equal(m.body, body));
+    ck_assert_int_eq(pread(m.fds[1], &c, 1, 0), 1);
+    ck_assert_int_eq(c, 'q');
+    ck_assert(fcntl(m.fds[0], F_GETFD) & FD_CLOEXEC);
+    assay__message_clear(&m);
+    json_decref(body);
+    close(fds[0]);
+    close(fds[1]);
+}
+END_TEST
+
+static void *send_long(void *arg)
+{
+    json_t *body = json_object();
+    char *text = arg;
+
+    json_object_set_new(body, "long", json_string(text));
+    (void)assay__message_send(pair[0], 1, body, NULL, 0);
+    json_decref(body);
+    return NULL;
+}
+
+START_TEST(message_longer_than_the_socket_buffer_arrives)
+{
+    static char text[3 << 20];
+    assay__message m;
+    pthread_t thread;
+
+    memset(text, 'x', sizeof text - 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, send_long, text), 0);
+    ck_assert_int_eq(assay__message_receive(pair[1], NULL, &m), ASSAY_OK);
+    ck_assert_uint_eq(strlen(json_string_value(json_object_get(m.body, "long"))), sizeof text - 1);
+    pthread_join(thread, NULL);
+    assay__message_clear(&m);
+}
+END_TEST
+
+START_TEST(message_end_of_file_is_a_crash)
+{
+    assay__message m;
+
+    close(pair[0]);
+    pair[0] = dup(pair[1]);
+    close(pair[1]);
+    pair[1] = -1;
+    ck_assert_int_eq(assay__message_receive(pair[0], NULL, &m), ASSAY_CRASH);
+}
+END_TEST
+
+START_TEST(message_cut_in_its_body_is_a_crash)
+{
+    assay__message m;
+    unsigned char header[24] = {0x41, 0x53, 0x41, 0x59, 1, 0, 0, 0, 100};
+
+    ck_assert_int_eq(write(pair[0], header, sizeof header), (int)sizeof header);
+    close(pair[0]);
+    pair[0] = dup(pair[1]);
+    ck_assert_int_eq(assay__message_receive(pair[1], NULL, &m), ASSAY_CRASH);
+}
+END_TEST
+
+START_TEST(message_of_a_foreigner_is_refused)
+{
+    assay__message m;
+    unsigned char header[24] = "GET / HTTP/1.1 aaaaaaaa";
+    unsigned char newer[24] = {0x41, 0x53, 0x41, 0x59, 2};
+
+    ck_assert_int_eq(write(pair[0], header, sizeof header), (int)sizeof header);
+    ck_assert_int_eq(assay__message_receive(pair[1], NULL, &m), ASSAY_INTERNAL);
+    ck_assert_int_eq(write(pair[0], newer, sizeof newer), (int)sizeof newer);
+    ck_assert_int_eq(assay__message_receive(pair[1], NULL, &m), ASSAY_INTERNAL);
+}
+END_TEST
+
+START_TEST(message_silence_times_out_and_stop_interrupts)
+{
+    volatile int stop = 1;
+    const assay__wait soon = {.timeout_ms = 20, .drain_fd = -1};
+    const assay__wait stopped = {.timeout_ms = -1, .stop = &stop, .drain_fd = -1};
+    assay__message m;
+
+    ck_assert_int_eq(assay__message_receive(pair[1], &soon, &m), ASSAY_TIMEOUT);
+    ck_assert_int_eq(assay__message_receive(pair[1], &stopped, &m), ASSAY_INTERRUPTED);
+}
+END_TEST
+
+/* /bin/true is a program that ends without saying hello. */
+START_TEST(worker_that_ends_at_once_is_told_with_its_exit)
+{
+    const assay__worker_options options = {.program = "/bin/false"};
+    assay__worker *w = NULL;
+
+    ck_assert_int_eq(assay__worker_start(&options, &w), ASSAY_CRASH);
+    ck_assert_ptr_null(w);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "exit 1"));
+}
+END_TEST
+
+START_TEST(worker_program_that_is_missing_is_an_error)
+{
+    const assay__worker_options options = {.program = "/nonexistent/assay"};
+    assay__worker *w = NULL;
+
+    ck_assert_int_ne(assay__worker_start(&options, &w), ASSAY_OK);
+    ck_assert_ptr_null(w);
+}
+END_TEST
+
+START_TEST(lock_is_exclusive_and_names_its_holder)
+{
+    int first = -1, second = -1;
+    char device[64], want[32];
+
+    snprintf(device, sizeof device, "test device %d", (int)getpid());
+    snprintf(want, sizeof want, "process %d", (int)getpid());
+    ck_assert_int_eq(assay__device_lock(device, true, NULL, NULL, NULL, &first), ASSAY_OK);
+    ck_assert_int_eq(assay__device_lock(device, true, NULL, NULL, NULL, &second),
+                     ASSAY_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), want));
+    assay__device_unlock(&first);
+    ck_assert_int_eq(assay__device_lock(device, true, NULL, NULL, NULL, &second), ASSAY_OK);
+    assay__device_unlock(&second);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("protocol");
+    TCase *message = tcase_create("message"), *worker = tcase_create("worker");
+
+    tcase_add_checked_fixture(message, setup, teardown);
+    tcase_add_test(message, message_carries_token_body_and_descriptors);
+    tcase_add_test(message, message_longer_than_the_socket_buffer_arrives);
+    tcase_add_test(message, message_end_of_file_is_a_crash);
+    tcase_add_test(message, message_cut_in_its_body_is_a_crash);
+    tcase_add_test(message, message_of_a_foreigner_is_refused);
+    tcase_add_test(message, message_silence_times_out_and_stop_interrupts);
+    tcase_add_test(worker, worker_that_ends_at_once_is_told_with_its_exit);
+    tcase_add_test(worker, worker_program_that_is_missing_is_an_error);
+    tcase_add_test(worker, lock_is_exclusive_and_names_its_holder);
+    suite_add_tcase(s, message);
+    suite_add_tcase(s, worker);
+
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner), ran = srunner_ntests_run(runner);
+    srunner_free(runner);
+    return failed == 0 && ran > 0 ? 0 : 1;
+}
