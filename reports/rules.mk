@@ -7,13 +7,17 @@ html_assets := $(addprefix $(BUILD)/gen/,html_page_css.h html_charts_js.h chartj
 GEN_HEADERS += $(html_assets)
 $(BUILD)/gen/html_page_css.h: reports/html_page.css scripts/embed
 	@mkdir -p $(@D)
-	scripts/embed page_css $< > $@
+	$(call say,GEN  $@)
+	@scripts/embed page_css $< > $@
 $(BUILD)/gen/html_charts_js.h: reports/html_charts.js scripts/embed
 	@mkdir -p $(@D)
-	scripts/embed charts_js $< > $@
+	$(call say,GEN  $@)
+	@scripts/embed charts_js $< > $@
 $(BUILD)/gen/chartjs.h: third_party/chartjs/chart.min.js scripts/embed
 	@mkdir -p $(@D)
-	scripts/embed chartjs $< > $@
+	$(call say,GEN  $@)
+	@scripts/embed chartjs $< > $@
 $(BUILD)/gen/chartjs_license.h: third_party/chartjs/LICENSE.md scripts/embed
 	@mkdir -p $(@D)
-	scripts/embed chartjs_license $< > $@
+	$(call say,GEN  $@)
+	@scripts/embed chartjs_license $< > $@

@@ -47,13 +47,16 @@ $(BUILD)/syntax/%.ok: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@touch $@
 
 lint: default $(UNIT_TESTS) syntax
-	clang-format --dry-run -Werror $(lint_c)
+	$(call say,LINT clang-format)
+	$(Q)clang-format --dry-run -Werror $(lint_c)
 	scripts/check-layers
 	scripts/check-size
 	scripts/check-text
 	scripts/gen-status --check docs/status.md
-	[ ! -d .git ] && [ ! -f .git ] || scripts/check-commit HEAD
-	shellcheck -S warning $(scripts_sh)
-	scripts/cppcheck $(filter-out tests/%,$(syntax_c))
+	@[ ! -d .git ] && [ ! -f .git ] || scripts/check-commit HEAD
+	$(call say,LINT shellcheck)
+	$(Q)shellcheck -S warning $(scripts_sh)
+	$(call say,LINT cppcheck)
+	$(Q)scripts/cppcheck $(filter-out tests/%,$(syntax_c))
 
 -include $(syntax_ok:.ok=.d)

@@ -21,7 +21,7 @@ static void lock_path(const char *device, char *buf, size_t cap)
     char name[64];
     size_t n = 0;
 
-    for (; device[n] != '\0' && n < sizeof name - 1; n++)
+    for (; n < sizeof name - 1 && device[n] != '\0'; n++)
         name[n] = isalnum((unsigned char)device[n]) ? device[n] : '_';
     name[n] = '\0';
     if (folder == NULL)
