@@ -223,8 +223,9 @@ static assay_status load_entry(assay__plugins *set, const char *entry, bool is_d
     assay__plugin *item;
 
     if (stat(entry, &info) == 0) {
+        /* Beside the program `assay` the default folder's name is the program's own. */
         if (!S_ISDIR(info.st_mode))
-            return load_file(set, entry);
+            return is_default ? ASSAY_OK : load_file(set, entry);
         return seen_before(set, &info) ? ASSAY_OK : load_folder(set, entry);
     }
     if (is_default)

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The Assay authors
 # Checks and the two commands of the README. `check` and `quickstart` set up first and then call
 # make anew, because what pkg-config says is read when make starts.
-.PHONY: quickstart check check-all check-built lint syntax mutations bench
+.PHONY: quickstart check check-all check-built lint syntax mutations bench docs
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 AGAIN := $(MAKE) --no-print-directory -j$(JOBS)
@@ -27,6 +27,12 @@ bench: default $(BENCHES)
 
 mutations:
 	scripts/mutate $(ARGS)
+
+# Pages that are made of the program; a test compares them.
+docs: default
+	scripts/gen-cli $(BUILD)/bin/assay > docs/cli.md
+	$(BUILD)/bin/assay ops --format md > docs/ops.md
+	scripts/gen-status > docs/status.md
 
 # ---- lint ------------------------------------------------------------------------------------
 # gcc's warnings are errors of every build. clang looks at the same files here, without making code.

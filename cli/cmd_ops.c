@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* cli/cmd_ops.c -- `assay ops`: the op catalogue; docs/ops.md is its Markdown form. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "assay/op.h"
+#include "cli/cmd.h"
+#include "cli/cmd_common.h"
+#include "support/common_args.h"
+
+typedef struct ops_args {
+    assay__common common;
+    const char *format;
+} ops_args;
+
+static const assay__arg rows[] = {
+    {.name = "format",
+     .kind = ASSAY__ARG_CHOICE,
+     .offset = offsetof(ops_args, format),
+     .choices = assay__listing_names,
+     .help = "form of the listing"},
+};
+
+static const assay__args_spec spec = {
+    .command = "assay ops",
+    .summary = "Lists the op catalogue: parameters, dtypes and Layer-1 cost of every op",
+    .example = "assay ops\nassay ops --op matmul\nassay ops --format md > docs/ops.md",
+};
+
+static const char *const families[] = {
+    [ASSAY_FAMILY_CONTRACTION] = "contraction",
+    [ASSAY_FAMILY_ELEMENTWISE_BINARY] = "elementwise binary",
+    [ASSAY_FAMILY_ELEMENTWISE_UNARY] = "elementwise unary",
+    [ASSAY_FAMILY_ROW] = "row",
+};
+static const char *const kinds[] = {
+    [ASSAY_KIND_INT] = "int", [ASSAY_KIND_REAL] = "real", [ASSAY_KIND_ENUM] = "enum"};
+static const char *const classes[] = {
+    [ASSAY_SHAPE] = "shape", [ASSAY_CLASS] = "class", [ASSAY_INERT] = "inert"};
+
+/* Name `index` of a list "n|t|c". */
+static void enum_name(const char *values, size_t index, assay__str *out)
+{
+    while (index-- > 0 && strchr(values, '|') != NULL)
+        values = strchr(values, '|') + 1;
+    assay__str_addn(out, values, strcspn(values, "|"));
+}
+
+static void default_text(const assay_param_info *p, assay__str *out)
+{
+    if (!p->has_default)
+        return;
+    if (p->kind == ASSAY_KIND_ENUM)
+        enum_name(p->values, (size_t)p->default_value, out);
+    else
+        assay__str_addf(out, "%.17g", p->default_value);
+}
+
+static void range_text(const assay_param_info *p, assay__str *out)
+{
+    if (p->kind == ASSAY_KIND_ENUM)
+        assay__str_add(out, p->values);
+    else if (p->kind == ASSAY_KIND_INT)
+        assay__str_addf(out, "%" PRId64 "..%" PRId64, (int64_t)p->min, (int64_t)p->max);
+    else
+        assay__str_add(out, "finite");
+}
+
+static bool wanted(const ops_args *a, const assay_op_info *op)
+{
+    return a->common.ops.count == 0 || assay__strlist_has(&a->common.ops, op->name);
+}
+
+/* ---- JSON ---- */
+
+static json_t *param_json(const assay_param_info *p)
+{
+    json_t *object = json_object();
+    assay__str text = {0};
+    int bad = 0;
+
+    default_text(p, &text);
+    bad |= (int)assay__json_put_string(object, "name", p->name);
+    bad |= (int)assay__json_put_string(object, "kind", kinds[p->kind]);
+    bad |= (int)assay__json_put_string(object, "class", classes[p->klass]);
+    if (p->kind == ASSAY_KIND_ENUM) {
+        bad |= (int)assay__cmd_json_words(object, "values", p->values, '|');
+        if (p->has_default)
+            bad |= (int)assay__json_put_string(object, "default", assay__str_text(&text));
+    } else if (p->kind == ASSAY_KIND_INT) {
+        if (p->has_default)
+            bad |= (int)assay__json_put_int(object, "default", (int64_t)p->default_value);
+        bad |= (int)assay__json_put_int(object, "min", (int64_t)p->min);
+        bad |= (int)assay__json_put_int(object, "max", (int64_t)p->max);
+    } else {
+        if (p->has_default)
+            bad |= (int)assay__json_put_real(object, "default", p->default_value);
+        bad |= (int)assay__json_put_real(object, "min", p->min);
+        bad |= (int)assay__json_put_real(object, "max", p->max);
+    }
+    bad |= (int)assay__json_put_string(object, "doc", p->doc);
+    bad |= (int)assay__str_status(&text);
+    assay__str_clear(&text);
+    if (bad == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *op_json(const assay_op_info *op)
+{
+    json_t *object = json_object(), *params = json_array();
+    int bad = 0;
+
+    bad |= (int)assay__json_put_string(object, "op", op->name);
+    bad |= (int)assay__json_put_string(object, "family", families[op->family]);
+    bad |= (int)assay__json_put_int(object, "inputs", op->inputs);
+    bad |= (int)assay__json_put_int(object, "outputs", op->outputs);
+    bad |= (int)assay__cmd_json_words(object, "dtype_rule", op->dtype_rule, ',');
+    bad |= (int)assay__cmd_json_words(object, "dtypes", op->dtypes, '|');
+    bad |= (int)assay__json_put_string(object, "flops", op->flops);
+    bad |= (int)assay__json_put_string(object, "bytes", op->bytes);
+    bad |= (int)assay__json_put_string(object, "doc", op->doc);
+    for (size_t i = 0; i < op->param_count; i++)
+        bad |= (int)assay__json_append_take(params, param_json(&op->params[i]));
+    bad |= (int)assay__json_put_take(object, "params", params);
+    if (bad == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *all_json(const ops_args *a)
+{
+    json_t *root = assay__cmd_json_object("assay.ops/1"), *list = json_array();
+    int bad = 0;
+
+    for (int i = 0; i < ASSAY_OP_COUNT; i++)
+        if (wanted(a, assay_op_get((assay_op_id)i)))
+            bad |= (int)assay__json_append_take(list, op_json(assay_op_get((assay_op_id)i)));
+    bad |= (int)assay__json_put_take(root, "ops", list);
+    if (bad == 0)
+        return root;
+    json_decref(root);
+    return NULL;
+}
+
+/* ---- text, CSV, Markdown ---- */
+
+static void param_columns(assay__table *table)
+{
+    static const char *const titles[] = {"parameter", "kind",  "class",
+                                         "default",   "range", "meaning"};
+
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        assay__table_column(table, titles[i], ASSAY__LEFT);
+}
+
+static void param_row(assay__table *table, const assay_param_info *p)
+{
+    assay__str text = {0};
+
+    assay__table_cell(table, p->name);
+    assay__table_cell(table, kinds[p->kind]);
+    assay__table_cell(table, classes[p->klass]);
+    default_text(p, &text);
+    assay__table_cell(table, p->has_default ? assay__str_text(&text) : "required");
+    assay__str_reset(&text);
+    range_text(p, &text);
+    assay__table_cell(table, assay__str_text(&text));
+    assay__table_cell(table, p->doc);
+    assay__str_clear(&text);
+}
+
+/* One op with its parameters: under a heading, or under its name. */
+static assay_status print_op(const assay_op_info *op, assay__listing how)
+{
+    const bool md = how == ASSAY__LISTING_MD;
+    const char *tick = md ? "`" : "", *gap = md ? "\n" : "";
+    assay__table table = {0};
+    assay_status status;
+
+    printf("%s%s\n%s", md ? "\n## " : "", op->name, gap);
+    printf("%s%s\n%s", md ? "" : "  ", op->doc, gap);
+    printf("%s%s; dtypes %s%s%s with T in %s%s%s\n%s", md ? "" : "  ", families[op->family], tick,
+           op->dtype_rule, tick, tick, op->dtypes, tick, gap);
+    printf("%sflops %s%s%s, bytes %s%s%s\n\n", md ? "" : "  ", tick, op->flops, tick, tick,
+           op->bytes, tick);
+    param_columns(&table);
+    for (size_t i = 0; i < op->param_count; i++)
+        param_row(&table, &op->params[i]);
+    status = assay__listing_print(&table, how);
+    assay__table_clear(&table);
+    return status;
+}
+
+static assay_status print_csv(const ops_args *a)
+{
+    assay__table table = {0};
+    assay_status status;
+
+    assay__table_column(&table, "op", ASSAY__LEFT);
+    param_columns(&table);
+    for (int i = 0; i < ASSAY_OP_COUNT; i++) {
+        const assay_op_info *op = assay_op_get((assay_op_id)i);
+        for (size_t j = 0; wanted(a, op) && j < op->param_count; j++) {
+            assay__table_cell(&table, op->name);
+            param_row(&table, &op->params[j]);
+        }
+    }
+    status = assay__listing_print(&table, ASSAY__LISTING_CSV);
+    assay__table_clear(&table);
+    return status;
+}
+
+/* "m n k [batch=1]": required ones first. */
+static void brief_params(const assay_op_info *op, assay__str *out)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < op->param_count; i++) {
+            if (op->params[i].has_default != (pass == 1))
+                continue;
+            assay__str_addf(out, "%s%s%s", out->len > 0 ? " " : "", pass == 1 ? "[" : "",
+                            op->params[i].name);
+            if (pass == 1) {
+                assay__str_addc(out, '=');
+                default_text(&op->params[i], out);
+                assay__str_addc(out, ']');
+            }
+        }
+}
+
+static assay_status print_brief(void)
+{
+    assay__table table = {0};
+    assay_status status;
+
+    assay__table_column(&table, "op", ASSAY__LEFT);
+    assay__table_column(&table, "dtypes", ASSAY__LEFT);
+    assay__table_column(&table, "T", ASSAY__LEFT);
+    assay__table_column(&table, "parameters", ASSAY__LEFT);
+    for (int i = 0; i < ASSAY_OP_COUNT; i++) {
+        const assay_op_info *op = assay_op_get((assay_op_id)i);
+        assay__str text = {0};
+        brief_params(op, &text);
+        assay__table_cell(&table, op->name);
+        assay__table_cell(&table, op->dtype_rule);
+        assay__table_cell(&table, op->dtypes);
+        assay__table_cell(&table, assay__str_text(&text));
+        assay__str_clear(&text);
+    }
+    status = assay__listing_print(&table, ASSAY__LISTING_TEXT);
+    assay__table_clear(&table);
+    return status;
+}
+
+static const char md_intro[] =
+    "# Ops\n\n"
+    "Made by `assay ops --format md` from include/assay/op.def.\n\n"
+    "A problem is an op, its dtypes and all parameters. Classes: a shape parameter is exact in "
+    "the\n"
+    "key of a measurement; of a class parameter only 0, 1 or another value enters; an inert one "
+    "does\nnot change the cost and enters keys of accuracy only. `--dtype f32` sets T; a full "
+    "tuple\n`--dtype f32,f32,f32` gives every operand, inputs then outputs. Costs are expressions "
+    "over the\nparameters (expressions.md); an FMA counts as two flops.\n";
+
+static assay_status print_ops(const ops_args *a, assay__listing how)
+{
+    bool is_first = true;
+
+    if (how == ASSAY__LISTING_CSV)
+        return print_csv(a);
+    if (how == ASSAY__LISTING_TEXT && a->common.ops.count == 0)
+        return print_brief();
+    if (how == ASSAY__LISTING_MD)
+        fputs(md_intro, stdout);
+    for (int i = 0; i < ASSAY_OP_COUNT; i++) {
+        const assay_op_info *op = assay_op_get((assay_op_id)i);
+        if (!wanted(a, op))
+            continue;
+        if (how == ASSAY__LISTING_TEXT && !is_first)
+            putchar('\n');
+        is_first = false;
+        ASSAY_TRY(print_op(op, how));
+    }
+    return ASSAY_OK;
+}
+
+static assay_status check_ops(const ops_args *a)
+{
+    assay_op_id op;
+
+    for (size_t i = 0; i < a->common.ops.count; i++)
+        ASSAY_TRY(assay_op_find(a->common.ops.items[i], &op));
+    return ASSAY_OK;
+}
+
+int cmd_ops(int argc, char **argv)
+{
+    ops_args a = {.common = ASSAY__COMMON_DEFAULTS, .format = "text"};
+    const assay__arg_table tables[] = {
+        assay__common_table(&a.common, ASSAY__COMMON(JSON) | ASSAY__COMMON(OP)),
+        {rows, sizeof rows / sizeof rows[0], ASSAY__ARG_ALL, &a},
+    };
+    int code = 0;
+
+    if (assay__cmd_begin(&spec, tables, 2, argc, argv, &code)) {
+        assay_status status = check_ops(&a);
+        if (status == ASSAY_OK && a.common.is_json)
+            code = assay__cmd_print_json("ops", all_json(&a));
+        else if (status == ASSAY_OK)
+            status = print_ops(&a, assay__listing_of(a.format));
+        if (status != ASSAY_OK)
+            code = assay__cmd_fail("ops", status);
+    }
+    assay__args_clear(tables, 2);
+    return code;
+}

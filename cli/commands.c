@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* cli/commands.c -- the command table: add a command = one row here + cli/cmd_<name>.c. */
+#include <stddef.h>
+
+#include "cli/cmd.h"
+
+const assay__command assay__commands[] = {
+    {"devices", cmd_devices, "say what is here, and why something is not"},
+    {"ops", cmd_ops, "list the op catalogue"},
+    {"kernels", cmd_kernels, "list kernels, their tunables, claims and revisions"},
+    {"--version", cmd_version, NULL},
+    {NULL, NULL, NULL},
+};

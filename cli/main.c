@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* cli/main.c -- finds the command and runs it. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "assay/assay.h"
+#include "cli/cmd.h"
+#include "support/str.h"
+
+#define MAX_COMMANDS 64
+
+volatile int assay__stop_signal;
+
+int assay__exit_code(assay_status status)
+{
+    if (status == ASSAY_INTERRUPTED && assay__stop_signal != 0)
+        return 128 + assay__stop_signal;
+    switch (status) {
+#define X(name, value, exit_code, text) \
+    case ASSAY_##name:                  \
+        return exit_code;
+        ASSAY_STATUS_MAP(X)
+#undef X
+    }
+    return 5;
+}
+
+int assay__cmd_fail(const char *command, assay_status status)
+{
+    const char *text = assay_last_error();
+
+    fprintf(stderr, "assay %s: %s\n", command, text[0] != '\0' ? text : assay_strerror(status));
+    return assay__exit_code(status);
+}
+
+static void on_signal(int number)
+{
+    if (assay__stop_signal != 0)
+        _exit(128 + number);
+    assay__stop_signal = number;
+}
+
+void assay__catch_signals(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+int cmd_version(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    printf("assay %s (plug-in ABI %u)\n", assay_version(), ASSAY_PLUGIN_ABI);
+    return 0;
+}
+
+static void usage(FILE *file)
+{
+    fputs("usage: assay COMMAND [OPTION]...\n\n", file);
+    for (const assay__command *c = assay__commands; c->name != NULL; c++)
+        if (c->help != NULL)
+            fprintf(file, "  %-10s %s\n", c->name, c->help);
+    fputs("\n`assay COMMAND --help` explains a command; `assay --version` names this build.\n",
+          file);
+}
+
+static int unknown(const char *name)
+{
+    const char *names[MAX_COMMANDS];
+    size_t n = 0;
+    const char *near;
+
+    for (const assay__command *c = assay__commands; c->name != NULL && n < MAX_COMMANDS; c++)
+        if (c->help != NULL)
+            names[n++] = c->name;
+    near = assay__nearest(name, names, n);
+    fprintf(stderr, "assay: unknown command '%s'", name);
+    if (near != NULL)
+        fprintf(stderr, "; did you mean '%s'?", near);
+    fputs("\n", stderr);
+    usage(stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+
+    for (const assay__command *c = assay__commands; c->name != NULL; c++) {
+        if (strcmp(c->name, name) != 0)
+            continue;
+        int code = c->run(argc - 1, argv + 1);
+        /* A full disk or a closed pipe on stdout must not look like success. */
+        if (fflush(stdout) != 0 && code == 0)
+            code = 5;
+        return code;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        usage(stdout);
+        return 0;
+    }
+    if (name[0] != '\0')
+        return unknown(name);
+    usage(stderr);
+    return 2;
+}

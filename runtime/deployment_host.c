@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/deployment_host.c -- see deployment_host.h. */
+#include "runtime/deployment_host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+assay_status assay__deployment_host(assay_deployment *out)
+{
+    struct utsname name;
+
+    memset(&name, 0, sizeof name);
+    (void)uname(&name);
+    ASSAY_TRY(assay_deployment_read("cpu", NULL, name.machine, NULL, out));
+    /* The CPU is the device. */
+    (void)snprintf(out->device, sizeof out->device, "%s", out->cpu_model);
+    return ASSAY_OK;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/deployment_host.h -- the one deployment that all kernels on the host CPU share.
+ *
+ * Rivals of one op come from several plug-ins ("cpu", "openblas", ...); they compete in one route,
+ * so their measurements are valid in one deployment.  Tuner, picker and check all ask here. */
+#ifndef ASSAY_RUNTIME_DEPLOYMENT_HOST_H
+#define ASSAY_RUNTIME_DEPLOYMENT_HOST_H
+
+#include "assay/deployment.h"
+
+assay_status assay__deployment_host(assay_deployment *out);
+
+#endif

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# assay kernels: keys of the JSON, filters, unavailable rows, plug-ins that cannot be used.
+. tests/support/expect.bash
+expect 0 '*' '' assay kernels --json
+query '.schema == "assay.kernels/1" and (.kernels | length) >= 16'
+query '.kernels | all(has("kernel", "op", "dtypes", "backend", "tunables", "default_rank", "claims", "available"))'
+query '.kernels | all(if .available then (has("reason") | not) and (.revision | test("^[0-9a-f]{64}$")) else (.reason | length) > 0 end)'
+query '.kernels | map(select(.op == "matmul" and .dtypes == ["f32", "f32", "f32"] and .backend == "ref")) | length == 1'
+query '.kernels | map([.backend, .op, .dtypes, .kernel]) | length == (unique | length)'
+
+expect 0 '*' '' assay kernels --json --op exp --dtype f16 --backend ref
+query '.kernels | length == 1 and .[0].dtypes == ["f16", "f16"]'
+expect 0 '*' '' assay kernels --json --dtype f16,f16 --backend ref
+query '[.kernels[].op] == ["exp", "softmax_last_dim"]'
+expect 0 '*' '' assay kernels --json --kernel 'ref_add_*' --kernel 'ref_exp_f32'
+query '.kernels | length == 5'
+expect 0 'op*' 'assay kernels: no kernel matches' assay kernels --kernel nothing
+expect 0 'op*' '' assay kernels --kernel nothing --quiet
+expect 0 'op,dtypes,backend,kernel,rank,tunables,claims,revision,available*' '' assay kernels --format csv
+
+expect 2 '' "assay kernels: *'matmull'*" assay kernels --op matmull
+expect 2 '' "assay kernels: --dtype: *'f33'*" assay kernels --dtype f33
+expect 2 '' "assay kernels: --dtype: *" assay kernels --dtype f32,,f32
+expect 4 '' "assay kernels: *nobody*" assay kernels --backend nobody
+
+# Plug-ins that cannot be used are named with the reason and keep nothing else away.
+mkdir "$WORK/plugins"
+echo 'not an object' >"$WORK/plugins/assay_text.so"
+cp "$ASSAY_BUILD/tests/loader/assay_foreign.so" "$ASSAY_BUILD/tests/loader/assay_broken.so" "$WORK/plugins/" ||
+    exit 1
+ln -s "$ASSAY_BUILD/lib/assay/assay_ref.so" "$WORK/plugins/assay_ref.so"
+expect 0 '*ref_matmul_f32*' '*assay_broken.so: *assay_foreign.so: *ABI 99*assay_text.so: *' \
+    assay kernels --plugins "$WORK/plugins"
+expect 0 '*ref_matmul_f32*' '' assay kernels --plugins "$WORK/plugins" --quiet
+expect 4 '' '*foreign*ABI 99*' assay kernels --plugins "$WORK/plugins" --backend foreign
+expect 0 'op*' '*/nowhere: cannot be read*' assay kernels --plugins /nowhere
