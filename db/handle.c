@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -139,6 +140,23 @@ void assay__handle_close(assay__handle *h)
     sqlite3_close(h->sql);
     free(h->path);
     memset(h, 0, sizeof *h);
+}
+
+uint64_t assay__file_mark(const char *path, const char *suffix)
+{
+    char name[4096];
+    struct stat info;
+    int used = snprintf(name, sizeof name, "%s%s", path, suffix);
+
+    if (used < 0 || (size_t)used >= sizeof name || stat(name, &info) != 0)
+        return 0;
+    uint64_t mark = (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec;
+    return mark * 31u + (uint64_t)info.st_size + (uint64_t)info.st_ino * 1000003u;
+}
+
+uint64_t assay__handle_mark(const assay__handle *h)
+{
+    return assay__file_mark(h->path, "") * 7u + assay__file_mark(h->path, "-wal");
 }
 
 assay_status assay__handle_exec(assay__handle *h, const char *text, const char *what)
@@ -313,6 +331,21 @@ assay_status assay__query_done(assay__query *q)
     sqlite3_reset(q->statement);
     sqlite3_clear_bindings(q->statement);
     return status;
+}
+
+/* Without locks somebody with more rights may have written meanwhile; what was read may be torn. */
+assay_status assay__query_finish(assay__query *q, assay_status row_status)
+{
+    const assay__handle *h = q->handle;
+
+    if (row_status != ASSAY_OK)
+        sqlite3_reset(q->statement);
+    else
+        row_status = assay__query_done(q);
+    if (h->frozen && assay__handle_mark(h) != h->mark)
+        return assay__fail(ASSAY_DB_LOCKED, "%s: store changed while it was read; open it again",
+                           h->path);
+    return row_status;
 }
 
 assay_status assay__query_id(assay__query *q, int64_t *out)

@@ -19,7 +19,8 @@
 #define ASSAY__DB_BUSY_MS        20000
 
 enum {
-    ASSAY__SQL_WHOLE = 1u << 0 /* a report over the whole store: may scan; no other statement does */
+    ASSAY__SQL_WHOLE =
+        1u << 0 /* a report over the whole store: may scan; no other statement does */
 };
 typedef struct assay__sql {
     const char *name; /* for error texts: "measurement put" */
@@ -92,6 +93,13 @@ const char *assay__column_text(assay__query *q); /* NULL -> "" ; valid until the
 const void *assay__column_blob(assay__query *q, size_t *size);
 /* Resets; the status of the whole run. */
 assay_status assay__query_done(assay__query *q);
+/* The same at the end of a walk with callbacks: `row_status` other than OK comes first.  For a
+ * frozen handle it also tells when the files changed meanwhile. */
+assay_status assay__query_finish(assay__query *q, assay_status row_status);
+/* Size and time of path + suffix, mixed; 0 for no file. */
+uint64_t assay__file_mark(const char *path, const char *suffix);
+/* Changes with the sizes and times of the store and its -wal. */
+uint64_t assay__handle_mark(const assay__handle *h);
 /* Steps a statement that returns at most one row with an id, and resets. NULL: not wanted. */
 assay_status assay__query_id(assay__query *q, int64_t *out);
 

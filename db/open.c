@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* db/open.c -- opening a store for reading: never creates, never writes a byte of it. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "db/read_store.h"
@@ -31,24 +29,6 @@ static assay_status look(const char *path)
                        path);
 }
 
-/* Size and time of a file, mixed; 0 for none. */
-static uint64_t file_mark(const char *path, const char *suffix)
-{
-    char name[4096];
-    struct stat info;
-    int used = snprintf(name, sizeof name, "%s%s", path, suffix);
-
-    if (used < 0 || (size_t)used >= sizeof name || stat(name, &info) != 0)
-        return 0;
-    uint64_t mark = (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec;
-    return mark * 31u + (uint64_t)info.st_size + (uint64_t)info.st_ino * 1000003u;
-}
-
-uint64_t assay__handle_mark(const assay__handle *h)
-{
-    return file_mark(h->path, "") * 7u + file_mark(h->path, "-wal");
-}
-
 /* WAL needs shared memory beside the file.  Where that cannot be made the store is read without
  * locks, as nobody can write there. */
 static bool cannot_share(assay__handle *h)
@@ -61,7 +41,7 @@ static bool cannot_share(assay__handle *h)
 /* immutable=1 would miss what a -wal holds, and unix-none would create one that is not there. */
 static const char *frozen_query(const char *path)
 {
-    return file_mark(path, "-wal") != 0 ? "mode=ro&vfs=unix-none" : "mode=ro&immutable=1";
+    return assay__file_mark(path, "-wal") != 0 ? "mode=ro&vfs=unix-none" : "mode=ro&immutable=1";
 }
 
 static assay_status open_frozen(assay__handle *h, const char *path)

@@ -70,22 +70,6 @@ static assay_status open_query(assay__store *store, int which, const char *deplo
     return ASSAY_OK;
 }
 
-/* The callback's status comes first: its text is the one that counts.  Without locks somebody with
- * more rights may have written meanwhile; then what was read may be torn. */
-static assay_status finish(assay__query *q, assay_status row_status)
-{
-    const assay__handle *h = q->handle;
-
-    if (row_status != ASSAY_OK)
-        sqlite3_reset(q->statement);
-    else
-        row_status = assay__query_done(q);
-    if (h->frozen && assay__handle_mark(h) != h->mark)
-        return assay__fail(ASSAY_DB_LOCKED, "%s: store changed while it was read; open it again",
-                           h->path);
-    return row_status;
-}
-
 assay_status assay__read_count_routes(assay__store *store, const char *deployment_hex, size_t *here,
                                       size_t *elsewhere)
 {
@@ -97,7 +81,7 @@ assay_status assay__read_count_routes(assay__store *store, const char *deploymen
         bool is_here = assay__column_int(&q) != 0;
         counts[is_here] += (size_t)assay__column_int(&q);
     }
-    ASSAY_TRY(finish(&q, ASSAY_OK));
+    ASSAY_TRY(assay__query_finish(&q, ASSAY_OK));
     *here = counts[1];
     *elsewhere = counts[0];
     return ASSAY_OK;
@@ -135,7 +119,7 @@ assay_status assay__read_each_revision(assay__store *store, const char *deployme
         if (status == ASSAY_OK)
             status = row(cookie, &r);
     }
-    return finish(&q, status);
+    return assay__query_finish(&q, status);
 }
 
 static assay_status align_candidates(assay__store *store, assay__store_route *route, size_t size)
@@ -190,7 +174,7 @@ assay_status assay__read_each_route(assay__store *store, const char *deployment_
         if (status == ASSAY_OK)
             status = row(cookie, &route);
     }
-    return finish(&q, status);
+    return assay__query_finish(&q, status);
 }
 
 assay_status
@@ -211,7 +195,7 @@ assay__read_each_quarantine(assay__store *store, const char *deployment_hex,
         if (status == ASSAY_OK)
             status = row(cookie, &variant, problem, reason);
     }
-    return finish(&q, status);
+    return assay__query_finish(&q, status);
 }
 
 assay_status assay__read_peak(assay__store *store, const char *deployment_hex, const char *name,
@@ -225,7 +209,7 @@ assay_status assay__read_peak(assay__store *store, const char *deployment_hex, c
     bool any = assay__query_step(&q);
     if (any)
         found = assay__column_real(&q);
-    ASSAY_TRY(finish(&q, ASSAY_OK));
+    ASSAY_TRY(assay__query_finish(&q, ASSAY_OK));
     if (!any)
         return assay__fail(ASSAY_NOTFOUND, "peak %s: not measured on this deployment; run a sweep",
                            name);

@@ -16,9 +16,6 @@ struct assay__store {
 /* DB_MISSING, DB_FOREIGN, DB_DAMAGED, DB_NEWER, DB_OLDER, DB_LOCKED; never creates or writes. */
 assay_status assay__handle_open_read(assay__handle *h, const char *path);
 
-/* Changes with the sizes and times of the store and its -wal. */
-uint64_t assay__handle_mark(const assay__handle *h);
-
 extern const assay__sql assay__sql_read[]; /* ends with a NULL name */
 
 assay_status assay__read_count_routes(assay__store *store, const char *deployment_hex, size_t *here,

@@ -6,6 +6,10 @@
 
 #include "db/handle.h"
 
+extern const assay__sql assay__sql_check[];
+extern const assay__sql assay__sql_stale[];
+extern const assay__sql assay__sql_report[];
+
 /* Tables of statements; the last is NULL, each ends with a NULL name. */
 extern const assay__sql *const assay__sql_tables[];
 

@@ -14,8 +14,7 @@ const assay__sql assay__sql_deployment[] = {
                     "INSERT INTO device (backend, name, architecture) VALUES (?1, ?2, ?3)"
                     " RETURNING id",
                     0},
-    [DEPLOYMENT_FIND] = {"deployment find", "SELECT id FROM deployment WHERE digest = ?1",
-                         0},
+    [DEPLOYMENT_FIND] = {"deployment find", "SELECT id FROM deployment WHERE digest = ?1", 0},
     [DEPLOYMENT_PUT] = {"deployment put",
                         "INSERT INTO deployment (digest, device, driver, cpu_model, cpu_stepping,"
                         " microcode, isa, os_class, usable_cpus, numa_nodes, fingerprint,"

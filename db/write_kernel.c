@@ -30,8 +30,7 @@ const assay__sql assay__sql_kernel[] = {
                    " last_seen_utc = excluded.last_seen_utc",
                    0},
     [REVISION_FIND] = {"revision find",
-                       "SELECT id FROM revision WHERE variant_revision = ?1 AND kernel = ?2",
-                       0},
+                       "SELECT id FROM revision WHERE variant_revision = ?1 AND kernel = ?2", 0},
     [REVISION_PUT] = {"revision put",
                       "INSERT INTO revision (variant_revision, kernel, kernel_revision, tunables,"
                       " libraries, compiler, first_seen_utc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
