@@ -84,7 +84,7 @@ assay_status assay__aa_floor(const double *log_ratios, size_t visits, double con
 /* What the tie rule looks at. Unknown figures are NaN and lose against known ones. */
 typedef struct assay_tie_entry {
     bool incumbent;
-    uint32_t stability;      /* 0 none, 1 same configuration, 2 same machine, 3 anywhere */
+    uint32_t stability;      /* assay_stability: the larger, the more is promised */
     double error;            /* of the op's headline figure, smaller is better */
     double memory_bytes;     /* workspace */
     const char *kernel;      /* borrowed */

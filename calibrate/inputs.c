@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* calibrate/inputs.c -- the strata: names, and elements as functions of their index. */
+#include "calibrate/inputs.h"
+
+#include "calibrate/special_values.h"
+#include "runtime/error.h"
+#include "support/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHUNK 64
+
+static const struct {
+    const char *name, *doc;
+    unsigned flags;
+    bool fits[4];
+} strata[ASSAY_STRATUM_COUNT] = {
+#define X(id, text, bits, matmul, add, exp, softmax, why) \
+    {text, why, bits, {matmul, add, exp, softmax}},
+    ASSAY_STRATUM_MAP(X)
+#undef X
+};
+
+const char *assay__stratum_name(assay_stratum stratum)
+{
+    return (unsigned)stratum < ASSAY_STRATUM_COUNT ? strata[stratum].name : NULL;
+}
+
+const char *assay__stratum_doc(assay_stratum stratum)
+{
+    return (unsigned)stratum < ASSAY_STRATUM_COUNT ? strata[stratum].doc : NULL;
+}
+
+unsigned assay__stratum_flags(assay_stratum stratum)
+{
+    return (unsigned)stratum < ASSAY_STRATUM_COUNT ? strata[stratum].flags : 0;
+}
+
+bool assay__stratum_fits(assay_stratum stratum, assay_op_id op)
+{
+    static const assay_op_id columns[] = {ASSAY_OP_matmul, ASSAY_OP_add, ASSAY_OP_exp,
+                                          ASSAY_OP_softmax_last_dim};
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (columns[i] == op)
+            return (unsigned)stratum < ASSAY_STRATUM_COUNT && strata[stratum].fits[i];
+    return false;
+}
+
+assay_status assay__stratum_find(assay_op_id op, const char *name, assay_stratum *out)
+{
+    char list[512] = "";
+    size_t used = 0;
+
+    for (unsigned s = 0; s < ASSAY_STRATUM_COUNT; s++) {
+        if (!assay__stratum_fits((assay_stratum)s, op))
+            continue;
+        if (strcmp(strata[s].name, name) == 0) {
+            *out = (assay_stratum)s;
+            return ASSAY_OK;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, " %s", strata[s].name);
+    }
+    const assay_op_info *info = assay_op_get(op);
+    return assay__fail(ASSAY_NOTFOUND, "input set '%s': %s has%s", name, info ? info->name : "?",
+                       used > 0 ? list : " none");
+}
+
+/* One operand being filled. */
+typedef struct filler {
+    assay_stratum stratum;
+    assay_op_id op;
+    unsigned operand;
+    assay_dtype dtype;
+    uint64_t key;        /* seed of this operand's streams */
+    uint64_t rows, cols; /* of the last two extents; cols: the innermost */
+    uint64_t k;          /* matmul: summed extent, else 0 */
+    bool k_is_inner;     /* matmul: the summed extent is the innermost */
+    double density;      /* INTEGERS: share of elements that are not zero */
+    double range;        /* half the span of exponents, or the largest integer */
+    uint64_t cached;     /* chunk in `draws`, UINT64_MAX: none */
+    assay__rng chunk;    /* its generator, after the draws */
+    double draws[CHUNK];
+} filler;
+
+static double number_of(const filler *f, assay__rng *rng)
+{
+    switch (f->stratum) {
+    case ASSAY_STRATUM_UNIFORM:
+        return assay__rng_uniform(rng);
+    case ASSAY_STRATUM_WORKLOAD:
+        return 20.0 * assay__rng_uniform(rng) - 10.0;
+    case ASSAY_STRATUM_ORDINALS:
+        return assay__special_from_bits(f->dtype, assay__rng_bits(rng));
+    case ASSAY_STRATUM_EDGES:
+        return assay__special_edge(f->op == ASSAY_OP_exp, f->dtype, assay__rng_bits(rng));
+    case ASSAY_STRATUM_POWERS: {
+        uint64_t bits = assay__rng_bits(rng);
+        return ldexp(bits & 1 ? -1.0 : 1.0, (int)(bits >> 8 & 15) - 8);
+    }
+    case ASSAY_STRATUM_INTEGERS: {
+        double whole = floor((2.0 * f->range + 1.0) * assay__rng_uniform(rng)) - f->range;
+        return assay__rng_uniform(rng) < f->density ? whole : 0.0;
+    }
+    case ASSAY_STRATUM_SPREAD: {
+        double exponent = floor((2.0 * f->range + 1.0) * assay__rng_uniform(rng)) - f->range;
+        return ldexp(assay__rng_normal(rng), (int)exponent);
+    }
+    default:
+        return assay__rng_normal(rng);
+    }
+}
+
+/* Draw number `index` of the operand. */
+static double draw(filler *f, uint64_t index)
+{
+    if (f->cached != index / CHUNK) {
+        f->cached = index / CHUNK;
+        assay__rng_seed(&f->chunk, f->key, f->cached);
+        for (int i = 0; i < CHUNK; i++)
+            f->draws[i] = number_of(f, &f->chunk);
+    }
+    return f->draws[index % CHUNK];
+}
+
+/* A number that belongs to (purpose, index) and to no draw. */
+static uint64_t hash_of(const filler *f, uint64_t purpose, uint64_t index)
+{
+    uint64_t state = f->key ^ purpose << 56 ^ index * 0x9e3779b97f4a7c15u;
+    return assay__splitmix64(&state);
+}
+
+static double unit_of(uint64_t hash)
+{
+    return (double)(hash >> 11) * 0x1p-53;
+}
+
+/* Where an element of a matmul operand lies: along the sum, and across it (batch included). */
+static void split(const filler *f, uint64_t index, uint64_t *along, uint64_t *across)
+{
+    uint64_t row = index / f->cols, col = index % f->cols;
+
+    *along = f->k_is_inner ? col : row % f->rows;
+    *across = f->k_is_inner ? row : row / f->rows * f->cols + col;
+}
+
+/* The index of the even member of a pair of neighbours along the sum. */
+static uint64_t pair_index(const filler *f, uint64_t index, uint64_t along)
+{
+    return along % 2 == 0 ? index : index - (f->k_is_inner ? 1 : f->cols);
+}
+
+/* A: v, -v (1 + d); B: w, w. Products cancel to |d| of their size, |d| <= 1e-3. */
+static double cancelling(filler *f, uint64_t index)
+{
+    if (f->op == ASSAY_OP_add) { /* b = -a (1 + d), a from the first operand's own draws */
+        double v = draw(f, index);
+        double d = 1e-3 * (2.0 * unit_of(hash_of(f, 1, index)) - 1.0);
+        return f->operand == 0 ? v : -v * (1.0 + d);
+    }
+    uint64_t along, across;
+    split(f, index, &along, &across);
+    if (along % 2 == 0)
+        return draw(f, index);
+    double v = draw(f, pair_index(f, index, along));
+    double d = 1e-3 * (2.0 * unit_of(hash_of(f, 1, index)) - 1.0);
+    return f->operand == 0 ? -v * (1.0 + d) : v;
+}
+
+/* One large element on each line of the sum, of the first operand. */
+static double huge_or_tiny(filler *f, uint64_t index)
+{
+    uint64_t along, across;
+
+    split(f, index, &along, &across);
+    if (f->operand == 0 && along == hash_of(f, 2, across) % f->k)
+        return ldexp(draw(f, index) < 0.0 ? -1.0 : 1.0, (int)f->range);
+    return 0.125 * draw(f, index);
+}
+
+/* One special value on each line of the sum, of the first operand; elsewhere N(0,1). */
+static double special_in_sum(filler *f, uint64_t index)
+{
+    uint64_t along, across;
+
+    split(f, index, &along, &across);
+    if (f->operand == 0 && along == hash_of(f, 3, across) % f->k)
+        return assay__special_value(f->dtype, (size_t)(across % assay__special_count()));
+    return draw(f, index);
+}
+
+static double special_pair(const filler *f, uint64_t index)
+{
+    uint64_t n = assay__special_count();
+    return assay__special_value(f->dtype, (size_t)(f->operand == 0 ? index % n : index / n % n));
+}
+
+static double softmax_score(filler *f, uint64_t index)
+{
+    uint64_t row = index / f->cols, col = index % f->cols;
+    uint64_t peak = hash_of(f, 4, row) % f->cols;
+    double v = draw(f, index);
+
+    switch (f->stratum) {
+    case ASSAY_STRATUM_PEAKED: { /* f16 and bf16 hold 86..88 exactly, exp of it overflows f16 */
+        double top = (88.0 - (double)(row % 3)) * (row / 3 % 2 ? -1.0 : 1.0);
+        return col == peak ? top : top - 20.0 - fabs(v);
+    }
+    case ASSAY_STRATUM_EQUAL:
+        return 4.0 * unit_of(hash_of(f, 5, row)) - 2.0;
+    case ASSAY_STRATUM_MASKED:
+        return row % 8 == 7 || (col != peak && hash_of(f, 6, index) & 1) ? -INFINITY : v;
+    case ASSAY_STRATUM_INFINITE:
+        return col == peak ? INFINITY : v;
+    case ASSAY_STRATUM_SPREAD:
+        return 64.0 * v;
+    default:
+        return v;
+    }
+}
+
+static double element(filler *f, uint64_t index)
+{
+    if (f->op == ASSAY_OP_softmax_last_dim)
+        return softmax_score(f, index);
+    switch (f->stratum) {
+    case ASSAY_STRATUM_CANCEL:
+        return cancelling(f, index);
+    case ASSAY_STRATUM_HUGE_TINY:
+        return huge_or_tiny(f, index);
+    case ASSAY_STRATUM_SPECIALS:
+        return f->op == ASSAY_OP_matmul ? special_in_sum(f, index) : special_pair(f, index);
+    default:
+        return draw(f, index);
+    }
+}
+
+/* Integers of both operands so that |a b| k stays below 2^24 (2^53 for f64), the accumulator. */
+static void plan_integers(filler *f)
+{
+    bool is_narrow = assay_dtype_bytes(f->dtype) <= 2, is_first = f->operand == 0;
+    double exact = f->dtype == ASSAY_F64 ? 0x1p53 : 0x1p24;
+    double product = is_narrow ? 8.0 : 8192.0;
+
+    f->range = is_narrow ? (is_first ? 4.0 : 2.0) : (is_first ? 64.0 : 128.0);
+    f->density = fmin(1.0, exact / (product * fmax((double)f->k, 1.0)));
+}
+
+static void plan_matmul(filler *f, const assay_problem *problem)
+{
+    const char *side = f->operand == 0 ? "trans_a" : "trans_b";
+    bool is_transposed = assay_problem_int(problem, side) != 0;
+
+    f->k = (uint64_t)assay_problem_int(problem, "k");
+    f->k_is_inner = (f->operand == 0) != is_transposed;
+    f->range = f->dtype == ASSAY_F16 ? 4.0 : 10.0;
+    if (f->stratum == ASSAY_STRATUM_INTEGERS)
+        plan_integers(f);
+}
+
+static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
+{
+    const assay_op_info *info = assay_op_get(f->op);
+    int64_t dims[ASSAY_MAX_RANK];
+    uint32_t rank;
+    char name[128];
+
+    ASSAY_TRY(assay_problem_operand(problem, f->operand, &rank, dims));
+    f->cols = rank > 0 ? (uint64_t)dims[rank - 1] : 1;
+    f->rows = rank > 1 ? (uint64_t)dims[rank - 2] : 1;
+    f->dtype = (assay_dtype)problem->dtypes[f->operand];
+    f->cached = UINT64_MAX;
+    /* add's second operand is built from the first one's draws. */
+    bool is_mirror = f->op == ASSAY_OP_add && f->stratum == ASSAY_STRATUM_CANCEL;
+    (void)snprintf(name, sizeof name, "%s:%s:%u", info->name, strata[f->stratum].name,
+                   is_mirror ? 0 : f->operand);
+    assay__rng named;
+    assay__rng_seed_named(&named, seed, name);
+    f->key = assay__rng_bits(&named);
+    if (f->operand >= info->inputs)
+        f->stratum = ASSAY_STRATUM_NORMAL;
+    else if (f->op == ASSAY_OP_matmul)
+        plan_matmul(f, problem);
+    return ASSAY_OK;
+}
+
+static assay_status request_check(const assay_problem *problem, assay_stratum stratum,
+                                  unsigned operand, uint64_t first, uint64_t count)
+{
+    assay_op_id op = (assay_op_id)problem->op;
+
+    if (!assay__stratum_fits(stratum, op))
+        return assay__fail(ASSAY_INVALID, "inputs: input set %d is none of this op's",
+                           (int)stratum);
+    if (operand >= problem->dtype_count)
+        return assay__fail(ASSAY_INVALID, "inputs: operand %u of %u", operand,
+                           (unsigned)problem->dtype_count);
+    uint64_t all = (uint64_t)assay_problem_operand_elements(problem, operand);
+    if (first > all || count > all - first)
+        return assay__fail(ASSAY_INVALID, "inputs: elements %llu + %llu of %llu",
+                           (unsigned long long)first, (unsigned long long)count,
+                           (unsigned long long)all);
+    return ASSAY_OK;
+}
+
+assay_status assay__inputs_fill(const assay_problem *problem, assay_stratum stratum, uint64_t seed,
+                                unsigned operand, uint64_t first, uint64_t count, void *dst)
+{
+    filler f = {.stratum = stratum, .op = (assay_op_id)problem->op, .operand = operand};
+    double values[CHUNK];
+
+    ASSAY_TRY(request_check(problem, stratum, operand, first, count));
+    ASSAY_TRY(plan(&f, problem, seed));
+    unsigned char *to = dst;
+    size_t bytes = assay_dtype_bytes(f.dtype);
+    for (uint64_t done = 0; done < count;) {
+        uint64_t n = count - done < CHUNK ? count - done : CHUNK;
+        for (uint64_t i = 0; i < n; i++)
+            values[i] = element(&f, first + done + i);
+        ASSAY_TRY(assay_convert(f.dtype, to + done * bytes, ASSAY_F64, values, (size_t)n));
+        done += n;
+    }
+    return ASSAY_OK;
+}

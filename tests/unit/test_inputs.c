@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_inputs.c -- input sets: independence of the split, and what each promises. */
+#include "calibrate/inputs.h"
+#include "calibrate/special_values.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const assay_dtype types[] = {ASSAY_F64, ASSAY_F32, ASSAY_F16, ASSAY_BF16};
+#define TYPES 4
+
+static assay_problem problem_of(const char *op, assay_dtype dtype, const char *const *settings)
+{
+    assay_op_id id;
+    assay_problem p;
+    ck_assert_int_eq(assay_op_find(op, &id), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_init(id, dtype, &p), ASSAY_OK);
+    for (; *settings; settings += 2)
+        ck_assert_int_eq(assay_problem_set(&p, settings[0], settings[1]), ASSAY_OK);
+    return p;
+}
+
+static assay_problem matmul_of(assay_dtype dtype, const char *trans)
+{
+    const char *const s[] = {"batch", "2",       "m",   "33",      "n",   "17", "k",
+                             "50",    "trans_a", trans, "trans_b", trans, NULL};
+    return problem_of("matmul", dtype, s);
+}
+
+static assay_problem example(assay_op_id op, assay_dtype dtype)
+{
+    static const char *const flat[] = {"n", "10000", NULL};
+    static const char *const rows[] = {"rows", "48", "cols", "100", NULL};
+    if (op == ASSAY_OP_matmul)
+        return matmul_of(dtype, "n");
+    if (op == ASSAY_OP_softmax_last_dim)
+        return problem_of("softmax_last_dim", dtype, rows);
+    return problem_of(assay_op_get(op)->name, dtype, flat);
+}
+
+/* The whole operand, as doubles; the caller frees. */
+static double *filled(const assay_problem *p, assay_stratum s, uint64_t seed, unsigned operand,
+                      size_t *count)
+{
+    assay_dtype dtype = (assay_dtype)p->dtypes[operand];
+    size_t n = (size_t)assay_problem_operand_elements(p, operand);
+    void *raw = malloc(n * 8);
+    double *values = malloc(n * sizeof *values);
+    ck_assert(raw && values);
+    ck_assert_int_eq(assay__inputs_fill(p, s, seed, operand, 0, n, raw), ASSAY_OK);
+    ck_assert_int_eq(assay_convert(ASSAY_F64, values, dtype, raw, n), ASSAY_OK);
+    free(raw);
+    *count = n;
+    return values;
+}
+
+START_TEST(every_stratum_fills_every_operand_alike_in_pieces)
+{
+    for (int op = 0; op < (int)ASSAY_OP_COUNT; op++)
+        for (int s = 0; s < (int)ASSAY_STRATUM_COUNT; s++) {
+            if (!assay__stratum_fits((assay_stratum)s, (assay_op_id)op))
+                continue;
+            assay_problem p = example((assay_op_id)op, types[_i]);
+            for (unsigned operand = 0; operand < p.dtype_count; operand++) {
+                size_t n = (size_t)assay_problem_operand_elements(&p, operand);
+                size_t bytes = assay_dtype_bytes(types[_i]);
+                unsigned char *whole = malloc(n * bytes), *parts = malloc(n * bytes);
+                ck_assert(whole && parts);
+                ck_assert_int_eq(assay__inputs_fill(&p, (assay_stratum)s, 7, operand, 0, n, whole),
+                                 ASSAY_OK);
+                for (size_t end = n; end > 0;) { /* backwards, in uneven pieces */
+                    size_t part = end < 177 ? end : 177;
+                    end -= part;
+                    ck_assert_int_eq(assay__inputs_fill(&p, (assay_stratum)s, 7, operand, end, part,
+                                                        parts + end * bytes),
+                                     ASSAY_OK);
+                }
+                ck_assert_msg(memcmp(whole, parts, n * bytes) == 0, "op %d stratum %d", op, s);
+                free(whole);
+                free(parts);
+            }
+        }
+}
+END_TEST
+
+START_TEST(only_special_strata_hold_special_values)
+{
+    for (int op = 0; op < (int)ASSAY_OP_COUNT; op++)
+        for (int s = 0; s < (int)ASSAY_STRATUM_COUNT; s++) {
+            if (!assay__stratum_fits((assay_stratum)s, (assay_op_id)op))
+                continue;
+            assay_problem p = example((assay_op_id)op, types[_i]);
+            size_t n, special = 0;
+            double *v = filled(&p, (assay_stratum)s, 1, 0, &n);
+            for (size_t i = 0; i < n; i++)
+                special += isfinite(v[i]) ? 0 : 1;
+            free(v);
+            if (!(assay__stratum_flags((assay_stratum)s) & ASSAY_STRATUM_SPECIAL))
+                ck_assert_msg(special == 0, "op %d stratum %d", op, s);
+        }
+}
+END_TEST
+
+START_TEST(seeds_and_operands_differ)
+{
+    assay_problem p = example(ASSAY_OP_add, ASSAY_F32);
+    size_t n;
+    double *a = filled(&p, ASSAY_STRATUM_NORMAL, 1, 0, &n);
+    double *b = filled(&p, ASSAY_STRATUM_NORMAL, 1, 1, &n);
+    double *c = filled(&p, ASSAY_STRATUM_NORMAL, 2, 0, &n);
+    size_t same = 0;
+    double sum = 0.0, squares = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        same += (a[i] >= b[i] && a[i] <= b[i]) || (a[i] >= c[i] && a[i] <= c[i]);
+        sum += a[i];
+        squares += a[i] * a[i];
+    }
+    ck_assert_uint_le(same, 2);
+    ck_assert(fabs(sum / (double)n) < 0.05 && fabs(squares / (double)n - 1.0) < 0.06);
+    free(a);
+    free(b);
+    free(c);
+}
+END_TEST
+
+/* Sum and sum of sizes of the products of C[batch 1, row, col]. */
+static void dot(const assay_problem *p, const double *a, const double *b, int row, int col,
+                double *sum, double *size)
+{
+    int m = 33, n = 17, k = 50;
+    bool t = assay_problem_int(p, "trans_a") != 0;
+    *sum = *size = 0.0;
+    for (int i = 0; i < k; i++) {
+        double x = t ? a[m * k + i * m + row] : a[m * k + row * k + i];
+        double y = t ? b[k * n + col * k + i] : b[k * n + i * n + col];
+        *sum += x * y;
+        *size += fabs(x * y);
+    }
+}
+
+START_TEST(cancelling_pairs_cancel_in_both_layouts)
+{
+    static const char *const layouts[] = {"n", "t"};
+    for (int l = 0; l < 2; l++) {
+        assay_problem p = matmul_of(ASSAY_F32, layouts[l]);
+        size_t n;
+        double *a = filled(&p, ASSAY_STRATUM_CANCEL, 5, 0, &n);
+        double *b = filled(&p, ASSAY_STRATUM_CANCEL, 5, 1, &n);
+        for (int row = 0; row < 33; row += 4)
+            for (int col = 0; col < 17; col += 3) {
+                double sum, size;
+                dot(&p, a, b, row, col, &sum, &size);
+                ck_assert_msg(fabs(sum) < 1e-3 * size && fabs(sum) > 0.0, "%g of %g", sum, size);
+            }
+        free(a);
+        free(b);
+    }
+}
+END_TEST
+
+START_TEST(cancelling_sums_cancel)
+{
+    assay_problem p = example(ASSAY_OP_add, types[_i]);
+    size_t n;
+    double *a = filled(&p, ASSAY_STRATUM_CANCEL, 5, 0, &n);
+    double *b = filled(&p, ASSAY_STRATUM_CANCEL, 5, 1, &n);
+    double step = 2.0 * assay_dtype_describe(types[_i])->unit_roundoff;
+    for (size_t i = 0; i < n; i++)
+        ck_assert(fabs(a[i] + b[i]) <= (1.1e-3 + step) * fabs(a[i]) + 1e-7);
+    free(a);
+    free(b);
+}
+END_TEST
+
+START_TEST(integers_keep_every_sum_exact)
+{
+    static const char *const deep[] = {"m", "4", "n", "4", "k", "20000", NULL};
+    assay_problem p = problem_of("matmul", types[_i], deep);
+    size_t n;
+    double *a = filled(&p, ASSAY_STRATUM_INTEGERS, 3, 0, &n), nonzero = 0.0;
+    double *b = filled(&p, ASSAY_STRATUM_INTEGERS, 3, 1, &n);
+    for (int row = 0; row < 4; row++) {
+        double size = 0.0;
+        for (int i = 0; i < 20000; i++) {
+            double x = a[row * 20000 + i], y = b[i * 4 + row];
+            ck_assert(x >= floor(x) && x <= floor(x) && y >= floor(y) && y <= floor(y));
+            size += fabs(x * y);
+            nonzero += fabs(x) > 0.0 ? 1.0 : 0.0;
+        }
+        ck_assert_msg(size < (types[_i] == ASSAY_F64 ? 0x1p53 : 0x1p24), "%g", size);
+    }
+    ck_assert(nonzero > 100.0);
+    free(a);
+    free(b);
+}
+END_TEST
+
+START_TEST(specials_meet_in_every_pair)
+{
+    assay_problem p = example(ASSAY_OP_add, types[_i]);
+    size_t n, s = assay__special_count(), nans = 0;
+    double *a = filled(&p, ASSAY_STRATUM_SPECIALS, 1, 0, &n);
+    double *b = filled(&p, ASSAY_STRATUM_SPECIALS, 1, 1, &n);
+    ck_assert_uint_le(s * s, n);
+    for (size_t i = 0; i < s * s; i++) {
+        double x = assay__special_value(types[_i], i % s),
+               y = assay__special_value(types[_i], i / s);
+        ck_assert((isnan(x) && isnan(a[i])) || (a[i] >= x && a[i] <= x));
+        ck_assert((isnan(y) && isnan(b[i])) || (b[i] >= y && b[i] <= y));
+        nans += isnan(x) && isnan(y);
+    }
+    ck_assert_uint_eq(nans, 4);
+    free(a);
+    free(b);
+}
+END_TEST
+
+START_TEST(edges_lie_near_their_anchors)
+{
+    assay_problem p = example(ASSAY_OP_exp, types[_i]);
+    const assay_dtype_info *info = assay_dtype_describe(types[_i]);
+    double over = (info->emax + 1) * 0.6931471805599453;
+    size_t n, near_over = 0, near_zero = 0, negative = 0;
+    double *v = filled(&p, ASSAY_STRATUM_EDGES, 9, 0, &n);
+    for (size_t i = 0; i < n; i++) {
+        near_over += fabs(v[i] / over - 1.0) < 130.0 * info->unit_roundoff;
+        near_zero += fabs(v[i]) <= 64.0 * info->min_subnormal;
+        negative += v[i] < 0.0;
+        ck_assert(!isnan(v[i]));
+    }
+    ck_assert_uint_gt(near_over, 100);
+    ck_assert_uint_gt(near_zero, 100);
+    ck_assert(5 * negative > 2 * n && 5 * negative < 3 * n);
+    free(v);
+}
+END_TEST
+
+START_TEST(ordinals_cover_the_exponents)
+{
+    assay_problem p = example(ASSAY_OP_exp, types[_i]);
+    size_t n, tiny = 0, big = 0;
+    double *v = filled(&p, ASSAY_STRATUM_ORDINALS, 9, 0, &n);
+    for (size_t i = 0; i < n; i++) {
+        ck_assert(!isnan(v[i]));
+        tiny += fabs(v[i]) < 0.01;
+        big += fabs(v[i]) > 100.0;
+    }
+    ck_assert(tiny > n / 10 && big > n / 10);
+    free(v);
+}
+END_TEST
+
+START_TEST(softmax_rows_are_what_they_say)
+{
+    assay_problem p = example(ASSAY_OP_softmax_last_dim, types[_i]);
+    size_t n;
+    double *peaked = filled(&p, ASSAY_STRATUM_PEAKED, 2, 0, &n);
+    double *equal = filled(&p, ASSAY_STRATUM_EQUAL, 2, 0, &n);
+    double *masked = filled(&p, ASSAY_STRATUM_MASKED, 2, 0, &n);
+    double *infinite = filled(&p, ASSAY_STRATUM_INFINITE, 2, 0, &n);
+    for (size_t row = 0; row < 48; row++) {
+        size_t tops = 0, minus = 0, plus = 0;
+        for (size_t c = row * 100; c < row * 100 + 100; c++) {
+            tops += fabs(peaked[c]) >= 86.0 && fabs(peaked[c]) <= 88.0;
+            minus += isinf(masked[c]) && masked[c] < 0.0;
+            plus += isinf(infinite[c]) && infinite[c] > 0.0;
+            ck_assert(equal[c] >= equal[row * 100] && equal[c] <= equal[row * 100]);
+        }
+        ck_assert_uint_eq(tops, 1);
+        ck_assert_uint_eq(plus, 1);
+        ck_assert(row % 8 == 7 ? minus == 100 : minus > 20 && minus < 80);
+    }
+    free(peaked);
+    free(equal);
+    free(masked);
+    free(infinite);
+}
+END_TEST
+
+START_TEST(names_are_found_and_listed)
+{
+    assay_stratum s;
+    float x[8];
+    assay_problem p = example(ASSAY_OP_add, ASSAY_F32);
+    ck_assert_int_eq(assay__stratum_find(ASSAY_OP_add, "edges", &s), ASSAY_OK);
+    ck_assert_int_eq(s, ASSAY_STRATUM_EDGES);
+    ck_assert_int_eq(assay__stratum_find(ASSAY_OP_add, "peaked", &s), ASSAY_NOTFOUND);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "edges"));
+    ck_assert_int_eq(assay__inputs_fill(&p, ASSAY_STRATUM_PEAKED, 1, 0, 0, 8, x), ASSAY_INVALID);
+    ck_assert_int_eq(assay__inputs_fill(&p, ASSAY_STRATUM_NORMAL, 1, 3, 0, 8, x), ASSAY_INVALID);
+    ck_assert_int_eq(assay__inputs_fill(&p, ASSAY_STRATUM_NORMAL, 1, 0, 9996, 8, x), ASSAY_INVALID);
+    ck_assert_int_eq(assay__inputs_fill(&p, ASSAY_STRATUM_NORMAL, 1, 0, UINT64_MAX, 8, x),
+                     ASSAY_INVALID);
+    ck_assert_ptr_null(assay__stratum_name(ASSAY_STRATUM_COUNT));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("inputs");
+    TCase *all = tcase_create("all"), *each = tcase_create("each");
+
+    suite_add_tcase(suite, all);
+    suite_add_tcase(suite, each);
+    tcase_set_timeout(all, 60);
+    tcase_add_loop_test(all, every_stratum_fills_every_operand_alike_in_pieces, 0, TYPES);
+    tcase_add_loop_test(all, only_special_strata_hold_special_values, 0, TYPES);
+    tcase_add_test(all, seeds_and_operands_differ);
+    tcase_add_test(all, names_are_found_and_listed);
+    tcase_add_test(each, cancelling_pairs_cancel_in_both_layouts);
+    tcase_add_loop_test(each, cancelling_sums_cancel, 0, TYPES);
+    tcase_add_loop_test(each, integers_keep_every_sum_exact, 0, TYPES);
+    tcase_add_loop_test(each, specials_meet_in_every_pair, 0, TYPES);
+    tcase_add_loop_test(each, edges_lie_near_their_anchors, 0, TYPES);
+    tcase_add_loop_test(each, ordinals_cover_the_exponents, 0, TYPES);
+    tcase_add_loop_test(each, softmax_rows_are_what_they_say, 0, TYPES);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner), ran = srunner_ntests_run(runner);
+    srunner_free(runner);
+    return ran > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
