@@ -3,3 +3,4 @@
 PLUGINS += cpu
 cpu_CFLAGS := -fopenmp
 cpu_LIBS := -fopenmp
+cpu_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)

@@ -33,6 +33,8 @@ static void check_wide(mpfr_t exact, const assay_wide *w, int64_t i, const char 
 
     if (!isfinite(w->hi[i])) {
         double d = mpfr_get_d(exact, MPFR_RNDN);
+        ck_assert_msg(w->lo[i] == 0.0 && w->bound[i] == 0.0, "%s %ld: infinity or NaN has no rest",
+                      what, (long)i);
         ck_assert_msg(d == w->hi[i] || (isnan(d) && isnan(w->hi[i])), "%s %ld: %a, not %a", what,
                       (long)i, w->hi[i], d);
         return;
@@ -204,6 +206,7 @@ static const struct matmul_row {
                {"m=7,n=13,k=0,beta=0.5", 1.0},
                {"m=7,n=13,k=5,alpha=0,beta=3", 1.0},
                {"m=97,n=101,k=3", 1.0},
+               {"m=9,n=9,k=4,alpha=0.5", 1.0},
                {"m=17,n=19,k=300,alpha=-1.5,beta=0.1", 1.0},
                {"m=13,n=29,k=31,trans_a=t", 1.0},
                {"m=13,n=29,k=31,trans_b=t", 30.0},
@@ -323,6 +326,25 @@ START_TEST(matmul_ranges_agree_with_the_whole)
         }
     }
     plugin_wide_clear(&all);
+    plugin_case_clear(&c);
+}
+END_TEST
+
+/* 1 + 2^-24 + 2^-80: a tie in a double's leading 24 bits, broken by its low part alone. */
+START_TEST(matmul_f32_rounds_once)
+{
+    plugin_case c;
+
+    plugin_case_init(&c, ASSAY_OP_matmul, ASSAY_F32, "m=2,n=1,k=3", 0);
+    for (int i = 0; i < 3; i++) {
+        double x = i == 0 ? 1.0 : i == 1 ? 0x1p-12 : 0x1p-40;
+        plugin_case_set(&c, 0, i, x);
+        plugin_case_set(&c, 0, 3 + i, i == 2 ? -x : x);
+        plugin_case_set(&c, 1, i, x);
+    }
+    ck_assert_int_eq(plugin_case_run(&c, kernel(ASSAY_OP_matmul, ASSAY_F32), NULL), ASSAY_OK);
+    ck_assert_double_eq(plugin_case_get(&c, 2, 0), 1.0 + 0x1p-23);
+    ck_assert_double_eq(plugin_case_get(&c, 2, 1), 1.0);
     plugin_case_clear(&c);
 }
 END_TEST
@@ -508,6 +530,7 @@ int main(void)
                 {"matmul", matmul_matches_mpfr, 4},
                 {"matmul", matmul_magnitude_sums_absolute_products, 1},
                 {"matmul", matmul_ranges_agree_with_the_whole, 4},
+                {"matmul", matmul_f32_rounds_once, 1},
                 {"matmul", matmul_f64_survives_overflow_on_the_way, 1},
                 {"matmul", matmul_nan_and_infinity_propagate, 4},
                 {"softmax", softmax_matches_mpfr, 4},

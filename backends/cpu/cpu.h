@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/cpu/cpu.h -- what the CPU kernels share: splitting over threads and operand access.
+ *
+ * Every kernel gives the same bits for every thread count: a part of the output is computed by one
+ * thread, in an order that does not depend on where parts begin. */
+#ifndef ASSAY_BACKENDS_CPU_H
+#define ASSAY_BACKENDS_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "assay/plugin.h"
+#include "runtime/op_params.h"
+
+/* Part `part` of `parts` of [0, n), cut at multiples of `unit`. */
+static inline void cpu_part(int64_t n, int64_t unit, int64_t parts, int64_t part, int64_t *from,
+                            int64_t *to)
+{
+    int64_t units = (n + unit - 1) / unit;
+    int64_t start = units * part / parts * unit, end = units * (part + 1) / parts * unit;
+
+    *from = start < n ? start : n;
+    *to = end < n ? end : n;
+}
+
+/* Position of a tunable in the lists below; "threads" always leads. */
+enum { CPU_THREADS = 0, CPU_NONTEMPORAL = 1, CPU_MC = 1, CPU_KC = 2 };
+
+static inline int cpu_threads(const assay_launch *launch)
+{
+    int64_t threads = launch->tunables != NULL ? launch->tunables[CPU_THREADS] : 1;
+
+    return threads >= 1 ? (int)threads : 1;
+}
+
+/* Variants with more threads than this process may use are left out. */
+bool cpu_threads_usable(const assay_problem *problem, const int64_t *tunables);
+
+/* n elements of every operand; y may equal a or b. */
+typedef void (*cpu_binary_fn)(const void *a, const void *b, void *y, int64_t n, bool nontemporal);
+typedef void (*cpu_unary_fn)(const void *x, void *y, int64_t n, bool nontemporal);
+/* One row; `next` is the row that comes after it, or NULL. */
+typedef void (*cpu_row_fn)(const void *x, void *y, int64_t cols, bool nontemporal,
+                           const void *next);
+
+assay_status cpu_run_binary(const assay_launch *launch, cpu_binary_fn fn);
+assay_status cpu_run_unary(const assay_launch *launch, cpu_unary_fn fn);
+assay_status cpu_run_rows(const assay_launch *launch, cpu_row_fn fn);
+
+/* ---- kernels: <op>_<dtype>_<isa> ------------------------------------------------------------- */
+
+#define CPU_KERNELS(X)       \
+    X(add_f64_avx2)          \
+    X(add_f32_avx2)          \
+    X(add_f16_avx2)          \
+    X(add_bf16_avx2)         \
+    X(add_f64)               \
+    X(add_f32)               \
+    X(add_f16)               \
+    X(add_bf16)              \
+    X(exp_f64_avx2)          \
+    X(exp_f32_avx2)          \
+    X(exp_f16_avx2)          \
+    X(exp_bf16_avx2)         \
+    X(exp_fast_f32_avx2)     \
+    X(exp_f64)               \
+    X(exp_f32)               \
+    X(exp_f16)               \
+    X(exp_bf16)              \
+    X(softmax_f64_avx2)      \
+    X(softmax_f32_avx2)      \
+    X(softmax_f16_avx2)      \
+    X(softmax_bf16_avx2)     \
+    X(softmax_f64)           \
+    X(softmax_f32)           \
+    X(softmax_f16)           \
+    X(softmax_bf16)          \
+    X(matmul_f64_avx2)       \
+    X(matmul_f32_avx2)       \
+    X(matmul_f16_avx2)       \
+    X(matmul_bf16_avx2)      \
+    X(matmul_small_f64_avx2) \
+    X(matmul_small_f32_avx2) \
+    X(matmul_f64)            \
+    X(matmul_f32)            \
+    X(matmul_f16)            \
+    X(matmul_bf16)
+
+#define X(name) assay_status cpu_##name(const assay_launch *launch);
+CPU_KERNELS(X)
+#undef X
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/cpu/cpu_matmul.c -- C = alpha op(A) op(B) + beta C without special instructions.
+ *
+ * A stretch of one row of C is summed in a local array in order of k: f64 in f64, others in f32. */
+#include "backends/cpu/cpu_matmul.h"
+#include "assay/dtype_inline.h"
+
+enum { STRETCH = 256 };
+
+/* row_<name>: columns [from, to) of row i. */
+#define PRODUCT(name, type, real, widen, narrow)                                              \
+    static void stretch_##name(const cpu_matmul *g, const type *a, const type *b, type *c,    \
+                               int64_t cols)                                                  \
+    {                                                                                         \
+        real sums[STRETCH] = {0}, alpha = (real)g->alpha, beta = (real)g->beta;               \
+        for (int64_t p = 0; p < g->k; p++) {                                                  \
+            real x = widen(a[p * g->a_k]);                                                    \
+            const type *row = b + p * g->b_k;                                                 \
+            if (g->b_col == 1)                                                                \
+                for (int64_t j = 0; j < cols; j++)                                            \
+                    sums[j] += x * widen(row[j]);                                             \
+            else                                                                              \
+                for (int64_t j = 0; j < cols; j++)                                            \
+                    sums[j] += x * widen(row[j * g->b_col]);                                  \
+        }                                                                                     \
+        for (int64_t j = 0; j < cols; j++) {                                                  \
+            real product = g->k > 0 ? alpha * sums[j] : 0;                                    \
+            c[j] = narrow(beta == 0 ? product : product + beta * widen(c[j]));                \
+        }                                                                                     \
+    }                                                                                         \
+    static void row_##name(const cpu_matmul *g, int64_t index)                                \
+    {                                                                                         \
+        int64_t batch = index / g->m, i = index % g->m;                                       \
+        const type *a = (const type *)(const void *)g->a + batch * g->a_batch + i * g->a_row; \
+        const type *b = (const type *)(const void *)g->b + batch * g->b_batch;                \
+        type *c = (type *)(void *)g->c + batch * g->c_batch + i * g->c_row;                   \
+        for (int64_t j = 0; j < g->n; j += STRETCH)                                           \
+            stretch_##name(g, a, b + j * g->b_col, c + j,                                     \
+                           g->n - j < STRETCH ? g->n - j : STRETCH);                          \
+    }                                                                                         \
+    assay_status cpu_matmul_##name(const assay_launch *launch)                                \
+    {                                                                                         \
+        return run(launch, row_##name);                                                       \
+    }
+
+static assay_status run(const assay_launch *launch, void (*row)(const cpu_matmul *g, int64_t index))
+{
+    int threads = cpu_threads(launch);
+    cpu_matmul g;
+
+    cpu_matmul_read(launch, &g);
+    if (g.n == 0)
+        return ASSAY_OK;
+    int64_t rows = g.batch * g.m;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int64_t index = 0; index < rows; index++)
+        row(&g, index);
+    return ASSAY_OK;
+}
+
+#define SAME(x) (x)
+
+PRODUCT(f64, double, double, SAME, SAME)
+PRODUCT(f32, float, float, SAME, SAME)
+PRODUCT(f16, uint16_t, float, assay_f16_to_f32, assay_f32_to_f16)
+PRODUCT(bf16, uint16_t, float, assay_bf16_to_f32, assay_f32_to_bf16)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/cpu/cpu_matmul.h -- a matmul launch as strides, and scratch memory. */
+#ifndef ASSAY_BACKENDS_CPU_MATMUL_H
+#define ASSAY_BACKENDS_CPU_MATMUL_H
+
+#include <stddef.h>
+
+#include "backends/cpu/cpu.h"
+
+/* op(A)[i][p] is a[i * a_row + p * a_k], op(B)[p][j] is b[p * b_k + j * b_col], C[i][j] is
+ * c[i * c_row + j]; all in elements. */
+typedef struct cpu_matmul {
+    const char *a, *b;
+    char *c;
+    int64_t batch, m, n, k;
+    int64_t a_batch, a_row, a_k, b_batch, b_k, b_col, c_batch, c_row;
+    double alpha, beta;
+} cpu_matmul;
+
+static inline void cpu_matmul_read(const assay_launch *launch, cpu_matmul *g)
+{
+    const assay_problem *p = launch->problem;
+    const assay_tensor *a = &launch->operands[0], *b = &launch->operands[1];
+    const assay_tensor *c = &launch->operands[2];
+    bool ta = ASSAY__INT(p, matmul, trans_a) != 0, tb = ASSAY__INT(p, matmul, trans_b) != 0;
+
+    g->a = assay_tensor_data(a);
+    g->b = assay_tensor_data(b);
+    g->c = assay_tensor_data(c);
+    g->batch = ASSAY__INT(p, matmul, batch);
+    g->m = ASSAY__INT(p, matmul, m);
+    g->n = ASSAY__INT(p, matmul, n);
+    g->k = ASSAY__INT(p, matmul, k);
+    g->a_batch = a->strides[0];
+    g->a_row = a->strides[ta ? 2 : 1];
+    g->a_k = a->strides[ta ? 1 : 2];
+    g->b_batch = b->strides[0];
+    g->b_k = b->strides[tb ? 2 : 1];
+    g->b_col = b->strides[tb ? 1 : 2];
+    g->c_batch = c->strides[0];
+    g->c_row = c->strides[1];
+    g->alpha = ASSAY__REAL(p, matmul, alpha);
+    g->beta = ASSAY__REAL(p, matmul, beta);
+}
+
+/* At least `bytes` bytes at a multiple of 64, kept by the calling thread for its next call and
+ * freed when it ends; NULL: no memory.  Slot 0: op(B), slot 1: op(A) and sums. */
+void *cpu_workspace(int slot, size_t bytes);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/cpu/cpu_plugin.c -- manifest of our own CPU kernels. */
+#include "backends/cpu/cpu.h"
+#include "backends/source_hash.h"
+#include "gen/config.h"
+#include "runtime/host_backend.h"
+
+static const int64_t thread_values[] = {1, 2, 4, 8, 16, 32, 64};
+static const int64_t switch_values[] = {0, 1};
+static const int64_t mc_values[] = {72, 144, 288};
+static const int64_t kc_values[] = {256, 512};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define THREADS                                                                          \
+    {                                                                                    \
+        "threads", thread_values, COUNT(thread_values), 1, "threads that share the work" \
+    }
+#define NONTEMPORAL                                                     \
+    {                                                                   \
+        "nontemporal", switch_values, COUNT(switch_values), 0,          \
+            "1: results go around the cache, for arrays larger than it" \
+    }
+
+/* The orders are those of CPU_THREADS and its neighbours in cpu.h. */
+static const assay_tunable streaming[] = {THREADS, NONTEMPORAL};
+static const assay_tunable plain[] = {THREADS};
+static const assay_tunable blocked[] = {
+    THREADS,
+    {"mc", mc_values, COUNT(mc_values), 144, "rows of op(A) packed at a time"},
+    {"kc", kc_values, COUNT(kc_values), 256, "products summed before C is touched"},
+};
+
+bool cpu_threads_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    static unsigned usable; /* asked once: affinity is set before work begins */
+    unsigned cpus = __atomic_load_n(&usable, __ATOMIC_RELAXED);
+
+    (void)problem;
+    if (tunables == NULL)
+        return true;
+    if (cpus == 0) {
+        cpus = assay__host_usable_cpus();
+        __atomic_store_n(&usable, cpus, __ATOMIC_RELAXED);
+    }
+    return tunables[CPU_THREADS] == 1 || tunables[CPU_THREADS] <= (int64_t)cpus;
+}
+
+/* Rows of op(B) in one piece; beyond this size packing always pays. */
+static bool small_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    int64_t m = ASSAY__INT(problem, matmul, m), n = ASSAY__INT(problem, matmul, n);
+    int64_t k = ASSAY__INT(problem, matmul, k);
+
+    if (ASSAY__INT(problem, matmul, trans_b) != 0)
+        return false;
+    bool small = m <= 64 || (m <= 512 && n <= 512 && k <= 512);
+    return small && cpu_threads_usable(problem, tunables);
+}
+
+#define CONTIGUOUS          \
+    {                       \
+        ASSAY_CAP_OFFSET, 0 \
+    }
+#define BY_ROWS                                 \
+    {                                           \
+        ASSAY_CAP_LEADING | ASSAY_CAP_OFFSET, 0 \
+    }
+#define UNARY(t) .dtype_count = 2, .dtypes = {t, t}, .caps = {CONTIGUOUS, CONTIGUOUS}
+#define BINARY(t) \
+    .dtype_count = 3, .dtypes = {t, t, t}, .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
+#define MATRICES(t) .dtype_count = 3, .dtypes = {t, t, t}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS}
+
+/* Without a finite claim: -1.  All are the same for any thread count and placement. */
+#define CLAIM(ulp)                                     \
+    {                                                  \
+        ulp, -1.0, -1.0, -1.0, ASSAY_STABILITY_MACHINE \
+    }
+
+#define SPLIT "backends/cpu/cpu_split.c"
+
+static const char *const libm[] = {"libm.so.6", NULL};
+static const char *const none[] = {NULL};
+
+/* Arguments that are lists (SHAPE of a tuple) are passed by name and expanded in the row only. */
+#define ROW_IF(usable_, name_, op_, shape_, t_, rank_, isa_, ulp_, tunables_, sources_,            \
+               libraries_, run_)                                                                   \
+    {                                                                                              \
+        .struct_size = sizeof(assay_kernel_desc), .name = name_, .op = ASSAY_OP_##op_, shape_(t_), \
+        .default_rank = rank_, .tunables = tunables_, .tunable_count = COUNT(tunables_),           \
+        .can_run_fn = usable_, .requires_isa = isa_, .sources = sources_, .libraries = libraries_, \
+        .claims = CLAIM(ulp_), .entry_point = #run_, .run = run_                                   \
+    }
+#define ROW(...) ROW_IF(cpu_threads_usable, __VA_ARGS__)
+
+static const char *const add_avx2_sources[] = {"backends/cpu/cpu_add_avx2.c", SPLIT, NULL};
+static const char *const add_sources[] = {"backends/cpu/cpu_add.c", SPLIT, NULL};
+static const char *const exp_avx2_sources[] = {"backends/cpu/cpu_exp_avx2.c", SPLIT, NULL};
+static const char *const exp_sources[] = {"backends/cpu/cpu_exp.c", SPLIT, NULL};
+static const char *const softmax_avx2_sources[] = {"backends/cpu/cpu_softmax_avx2.c", SPLIT, NULL};
+static const char *const softmax_sources[] = {"backends/cpu/cpu_softmax.c", SPLIT, NULL};
+static const char *const matmul_avx2_sources[] = {"backends/cpu/cpu_matmul_avx2.c",
+                                                  "backends/cpu/cpu_workspace.c", NULL};
+static const char *const matmul_small_sources[] = {"backends/cpu/cpu_matmul_small_avx2.c",
+                                                   "backends/cpu/cpu_workspace.c", NULL};
+static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", NULL};
+
+#define ADD_AVX2(t, T, isa)                                                              \
+    ROW("cpu_add_avx2", add, BINARY, T, 10, isa, 0.0, streaming, add_avx2_sources, none, \
+        cpu_add_##t##_avx2)
+#define ADD_PORTABLE(t, T) \
+    ROW("cpu_add_portable", add, BINARY, T, 20, NULL, 0.0, plain, add_sources, none, cpu_add_##t)
+#define EXP_AVX2(t, T, isa)                                                             \
+    ROW("cpu_exp_avx2", exp, UNARY, T, 10, isa, 1.0, streaming, exp_avx2_sources, none, \
+        cpu_exp_##t##_avx2)
+#define EXP_PORTABLE(t, T) \
+    ROW("cpu_exp_portable", exp, UNARY, T, 20, NULL, 1.0, plain, exp_sources, libm, cpu_exp_##t)
+#define SOFTMAX_AVX2(t, T, isa)                                                   \
+    ROW("cpu_softmax_avx2", softmax_last_dim, UNARY, T, 10, isa, -1.0, streaming, \
+        softmax_avx2_sources, none, cpu_softmax_##t##_avx2)
+#define SOFTMAX_PORTABLE(t, T)                                                     \
+    ROW("cpu_softmax_portable", softmax_last_dim, UNARY, T, 20, NULL, -1.0, plain, \
+        softmax_sources, libm, cpu_softmax_##t)
+#define MATMUL_AVX2(t, T, isa)                                                                     \
+    ROW("cpu_matmul_avx2", matmul, MATRICES, T, 10, isa, -1.0, blocked, matmul_avx2_sources, none, \
+        cpu_matmul_##t##_avx2)
+#define MATMUL_SMALL(t, T)                                                                   \
+    ROW_IF(small_usable, "cpu_matmul_small_avx2", matmul, MATRICES, T, 11, "avx2,fma", -1.0, \
+           plain, matmul_small_sources, none, cpu_matmul_small_##t##_avx2)
+#define MATMUL_PORTABLE(t, T)                                                                    \
+    ROW("cpu_matmul_portable", matmul, MATRICES, T, 20, NULL, -1.0, plain, matmul_sources, none, \
+        cpu_matmul_##t)
+
+static const assay_kernel_desc kernels[] = {
+    MATMUL_AVX2(f64, ASSAY_F64, "avx2,fma"),
+    MATMUL_AVX2(f32, ASSAY_F32, "avx2,fma"),
+    MATMUL_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
+    MATMUL_AVX2(bf16, ASSAY_BF16, "avx2,fma"),
+    MATMUL_SMALL(f64, ASSAY_F64),
+    MATMUL_SMALL(f32, ASSAY_F32),
+    MATMUL_PORTABLE(f64, ASSAY_F64),
+    MATMUL_PORTABLE(f32, ASSAY_F32),
+    MATMUL_PORTABLE(f16, ASSAY_F16),
+    MATMUL_PORTABLE(bf16, ASSAY_BF16),
+    ADD_AVX2(f64, ASSAY_F64, "avx2,fma"),
+    ADD_AVX2(f32, ASSAY_F32, "avx2,fma"),
+    ADD_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
+    ADD_AVX2(bf16, ASSAY_BF16, "avx2,fma"),
+    ADD_PORTABLE(f64, ASSAY_F64),
+    ADD_PORTABLE(f32, ASSAY_F32),
+    ADD_PORTABLE(f16, ASSAY_F16),
+    ADD_PORTABLE(bf16, ASSAY_BF16),
+    EXP_AVX2(f64, ASSAY_F64, "avx2,fma"),
+    EXP_AVX2(f32, ASSAY_F32, "avx2,fma"),
+    EXP_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
+    EXP_AVX2(bf16, ASSAY_BF16, "avx2,fma"),
+    ROW("cpu_exp_fast_avx2", exp, UNARY, ASSAY_F32, 10, "avx2,fma", 2.0, streaming,
+        exp_avx2_sources, none, cpu_exp_fast_f32_avx2),
+    EXP_PORTABLE(f64, ASSAY_F64),
+    EXP_PORTABLE(f32, ASSAY_F32),
+    EXP_PORTABLE(f16, ASSAY_F16),
+    EXP_PORTABLE(bf16, ASSAY_BF16),
+    SOFTMAX_AVX2(f64, ASSAY_F64, "avx2,fma"),
+    SOFTMAX_AVX2(f32, ASSAY_F32, "avx2,fma"),
+    SOFTMAX_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
+    SOFTMAX_AVX2(bf16, ASSAY_BF16, "avx2,fma"),
+    SOFTMAX_PORTABLE(f64, ASSAY_F64),
+    SOFTMAX_PORTABLE(f32, ASSAY_F32),
+    SOFTMAX_PORTABLE(f16, ASSAY_F16),
+    SOFTMAX_PORTABLE(bf16, ASSAY_BF16),
+};
+
+static const assay_backend backend = {
+    ASSAY__HOST_BACKEND_SLOTS,
+    .open = assay__host_open,
+    .library_identity = assay__host_library_identity,
+    .launch = assay__host_launch,
+    .measure = assay__host_measure,
+};
+
+ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
+    .struct_size = sizeof(assay_manifest),
+    .abi_version = ASSAY_PLUGIN_ABI,
+    .name = "cpu",
+    .version = ASSAY_VERSION,
+    .compiler = ASSAY_COMPILER_ID,
+    .kernels = kernels,
+    .kernel_count = COUNT(kernels),
+    .sources = assay__source_hashes,
+    .source_count = ASSAY_SOURCE_COUNT,
+    .backend = &backend,
+};

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* bench/bench_cpu.c -- CPU kernels against a non-temporal copy and OpenBLAS, the oracle's speed.
+ *
+ * Rivals are interleaved and the least time of each counts: what disturbs a run only adds. */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/plugin.h"
+#include "runtime/host_backend.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { REPEATS = 7, ELEMENTS = 16 * 1024 * 1024 };
+
+static const assay_manifest *load(const char *name)
+{
+    char path[512];
+    const char *build = getenv("ASSAY_BUILD");
+
+    snprintf(path, sizeof path, "%s/lib/assay/assay_%s.so", build != NULL ? build : "build", name);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const assay_manifest *m = handle != NULL ? dlsym(handle, ASSAY_PLUGIN_SYMBOL) : NULL;
+    if (m == NULL)
+        fprintf(stderr, "bench_cpu: %s: %s\n", path, dlerror());
+    return m;
+}
+
+static const assay_kernel_desc *find(const assay_manifest *m, const char *name, assay_dtype t)
+{
+    for (size_t i = 0; m != NULL && i < m->kernel_count; i++)
+        if (strcmp(m->kernels[i].name, name) == 0 && m->kernels[i].dtypes[0] == t)
+            return &m->kernels[i];
+    return NULL;
+}
+
+/* ---- what is timed --------------------------------------------------------------------------- */
+
+typedef struct contest {
+    void (*run)(struct contest *c);
+    const char *name;
+    const assay_kernel_desc *kernel;
+    assay_launch launch;
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+    double least_ns;
+} contest;
+
+static void run_kernel(contest *c)
+{
+    c->launch.tunables = c->tunables;
+    if (c->kernel->run(&c->launch) != ASSAY_OK)
+        c->least_ns = NAN;
+}
+
+static float *source, *target;
+static int copy_threads;
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void copy_part(const float *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i + 32 <= n; i += 32) {
+        __m256 a = _mm256_load_ps(x + i), b = _mm256_load_ps(x + i + 8);
+        __m256 c = _mm256_load_ps(x + i + 16), d = _mm256_load_ps(x + i + 24);
+        _mm256_stream_ps(y + i, a);
+        _mm256_stream_ps(y + i + 8, b);
+        _mm256_stream_ps(y + i + 16, c);
+        _mm256_stream_ps(y + i + 24, d);
+    }
+    _mm_sfence();
+}
+#else
+static void copy_part(const float *x, float *y, int64_t n)
+{
+    memcpy(y, x, (size_t)n * sizeof *y);
+}
+#endif
+
+static void run_copy(contest *c)
+{
+    int64_t share = ELEMENTS / copy_threads;
+
+    (void)c;
+#pragma omp parallel for num_threads(copy_threads) schedule(static, 1) if (copy_threads > 1)
+    for (int part = 0; part < copy_threads; part++)
+        copy_part(source + part * share, target + part * share, share);
+}
+
+static void time_all(contest *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        list[i].least_ns = INFINITY;
+        list[i].run(&list[i]); /* threads, pages, code */
+    }
+    for (int repeat = 0; repeat < REPEATS; repeat++)
+        for (size_t i = 0; i < count; i++) {
+            uint64_t start = assay__host_now_ns();
+            list[i].run(&list[i]);
+            double ns = (double)(assay__host_now_ns() - start);
+            list[i].least_ns = ns < list[i].least_ns ? ns : list[i].least_ns;
+        }
+}
+
+/* ---- problems -------------------------------------------------------------------------------- */
+
+static void wrap(assay_tensor *t, void *data, assay_dtype dtype, const assay_problem *p, size_t i)
+{
+    uint32_t rank;
+    int64_t dims[ASSAY_MAX_RANK];
+
+    if (assay_problem_operand(p, i, &rank, dims) != ASSAY_OK ||
+        assay_tensor_host(data, dtype, rank, dims, NULL, t) != ASSAY_OK)
+        abort();
+}
+
+static void set(assay_problem *p, const char *name, int64_t value)
+{
+    if (assay_problem_set_int(p, name, value) != ASSAY_OK)
+        abort();
+}
+
+static float *floats(int64_t n)
+{
+    float *x = NULL;
+
+    if (posix_memalign((void **)&x, 4096, (size_t)n * sizeof *x) != 0)
+        abort();
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)((i * 2654435761) % 1000) * 0.004f - 2.0f;
+    return x;
+}
+
+static void print_ratio(const char *what, int threads, double gbps, double copy_gbps, double goal)
+{
+    printf("%s f32 %d thread%s share of copy,%.3f,ratio,nt copy %.1f GB/s,%.1f,%s%.2f,%s\n", what,
+           threads, threads > 1 ? "s" : "", gbps / copy_gbps, copy_gbps, gbps, ">=", goal,
+           gbps >= goal * copy_gbps ? "yes" : "no");
+}
+
+typedef struct stream_row {
+    const char *kernel;
+    assay_op_id op;
+    int operands;
+    double bytes; /* an element */
+    double goal_1, goal_2;
+    int64_t nontemporal;
+} stream_row;
+
+static const stream_row streams[] = {
+    {"cpu_add_avx2", ASSAY_OP_add, 3, 12, 0.9, 0.9, 1},
+    {"cpu_exp_avx2", ASSAY_OP_exp, 2, 8, 0.6, 0.75, 1},
+    {"cpu_exp_fast_avx2", ASSAY_OP_exp, 2, 8, 0.6, 0.75, 1},
+    {"cpu_softmax_avx2", ASSAY_OP_softmax_last_dim, 2, 8, 0.6, 0.75, 1},
+};
+
+static void bench_streams(const assay_manifest *cpu, int threads)
+{
+    enum { ROWS = sizeof streams / sizeof *streams };
+    contest list[ROWS + 1] = {{.run = run_copy, .name = "copy"}};
+    assay_problem problems[ROWS];
+    assay_tensor operands[ROWS][3];
+    float *second = floats(ELEMENTS);
+
+    copy_threads = threads;
+    for (size_t i = 0; i < ROWS; i++) {
+        const stream_row *s = &streams[i];
+        contest *c = &list[i + 1];
+        *c = (contest){.run = run_kernel, .kernel = find(cpu, s->kernel, ASSAY_F32)};
+        if (c->kernel == NULL || assay_problem_init(s->op, ASSAY_F32, &problems[i]) != ASSAY_OK)
+            abort();
+        if (s->op == ASSAY_OP_softmax_last_dim) {
+            set(&problems[i], "rows", ELEMENTS / 4096);
+            set(&problems[i], "cols", 4096);
+        } else {
+            set(&problems[i], "n", ELEMENTS);
+        }
+        wrap(&operands[i][0], source, ASSAY_F32, &problems[i], 0);
+        wrap(&operands[i][1], s->operands == 3 ? second : target, ASSAY_F32, &problems[i], 1);
+        if (s->operands == 3)
+            wrap(&operands[i][2], target, ASSAY_F32, &problems[i], 2);
+        c->launch = (assay_launch){.struct_size = sizeof c->launch,
+                                   .operand_count = (uint32_t)s->operands,
+                                   .problem = &problems[i],
+                                   .operands = operands[i]};
+        c->tunables[0] = threads;
+        c->tunables[1] = s->nontemporal;
+    }
+    time_all(list, ROWS + 1);
+    double copy = 8.0 * ELEMENTS / list[0].least_ns;
+    for (size_t i = 0; i < ROWS; i++)
+        print_ratio(streams[i].kernel, threads, streams[i].bytes * ELEMENTS / list[i + 1].least_ns,
+                    copy, threads == 1 ? streams[i].goal_1 : streams[i].goal_2);
+    free(second);
+}
+
+static void make_matmul(assay_problem *p, assay_tensor *operands, assay_dtype t, int64_t size,
+                        void *a, void *b, void *c)
+{
+    if (assay_problem_init(ASSAY_OP_matmul, t, p) != ASSAY_OK)
+        abort();
+    set(p, "m", size);
+    set(p, "n", size);
+    set(p, "k", size);
+    wrap(&operands[0], a, t, p, 0);
+    wrap(&operands[1], b, t, p, 1);
+    wrap(&operands[2], c, t, p, 2);
+}
+
+static void bench_matmul(const assay_manifest *cpu, const assay_manifest *openblas, int64_t size,
+                         int threads)
+{
+    float *a = floats(size * size), *b = floats(size * size), *c = floats(size * size);
+    contest list[3] = {{.kernel = find(cpu, "cpu_matmul_avx2", ASSAY_F32)},
+                       {.kernel = find(openblas, "openblas_gemm", ASSAY_F32)},
+                       {.kernel = find(cpu, "cpu_matmul_small_avx2", ASSAY_F32)}};
+    assay_problem p;
+    assay_tensor operands[3];
+    size_t count = size <= 256 ? 3 : 2;
+
+    make_matmul(&p, operands, ASSAY_F32, size, a, b, c);
+    for (size_t i = 0; i < count; i++) {
+        list[i].run = run_kernel;
+        list[i].launch = (assay_launch){.struct_size = sizeof(assay_launch),
+                                        .operand_count = 3,
+                                        .problem = &p,
+                                        .operands = operands};
+        list[i].tunables[0] = threads;
+        list[i].tunables[1] = 144; /* cpu_matmul_avx2: mc, kc */
+        list[i].tunables[2] = 256;
+    }
+    if (list[1].kernel == NULL) {
+        list[1] = list[0];
+        openblas = NULL;
+    }
+    time_all(list, count);
+    double flops = 2.0 * (double)size * (double)size * (double)size;
+    for (size_t i = 0; i < count; i++)
+        if (i != 1)
+            printf("%s f32 %ld %d thread%s,%.1f,GFLOP/s,%s,%.1f,,info\n", list[i].kernel->name,
+                   (long)size, threads, threads > 1 ? "s" : "", flops / list[i].least_ns,
+                   openblas != NULL ? "OpenBLAS" : "",
+                   openblas != NULL ? flops / list[1].least_ns : 0.0);
+    free(a);
+    free(b);
+    free(c);
+}
+
+/* ---- the oracle ------------------------------------------------------------------------------ */
+
+static void bench_oracle(const assay_manifest *ref)
+{
+    enum { SIZE = 512 };
+    float *a = floats(SIZE * SIZE), *b = floats(SIZE * SIZE), *c = floats(SIZE * SIZE);
+    double *wide = calloc(4 * SIZE * SIZE, sizeof *wide), least = INFINITY;
+    assay_problem p;
+    assay_tensor operands[3];
+
+    make_matmul(&p, operands, ASSAY_F32, SIZE, a, b, c);
+    assay_launch launch = {
+        .struct_size = sizeof launch, .operand_count = 3, .problem = &p, .operands = operands};
+    assay_wide out = {wide, wide + SIZE * SIZE, wide + 2 * SIZE * SIZE, wide + 3 * SIZE * SIZE,
+                      0,    SIZE * SIZE};
+    for (size_t i = 0; i < ref->oracle_count; i++)
+        for (int repeat = 0; repeat < 4 && ref->oracles[i].op == ASSAY_OP_matmul; repeat++) {
+            uint64_t start = assay__host_now_ns();
+            if (wide == NULL || ref->oracles[i].wide(&launch, 1, &out) != ASSAY_OK)
+                abort();
+            double ns = (double)(assay__host_now_ns() - start);
+            least = ns < least ? ns : least;
+        }
+    double rate = 2.0 * SIZE * SIZE * SIZE / least;
+    printf("oracle matmul f32 %d 1 thread,%.1f,GFLOP/s,,,>=8,%s\n", SIZE, rate,
+           rate >= 8.0 ? "yes" : "no");
+    free(wide);
+    free(a);
+    free(b);
+    free(c);
+}
+
+int main(void)
+{
+    setenv("OMP_WAIT_POLICY", "passive", 0); /* a team that spins slows the next rival */
+    const assay_manifest *cpu = load("cpu"), *ref = load("ref"), *openblas = load("openblas");
+    assay_instance *instance = NULL;
+
+    if (cpu == NULL || ref == NULL)
+        return 1;
+    if (openblas != NULL && openblas->backend->open(NULL, &instance) != ASSAY_OK)
+        openblas = NULL;
+    source = floats(ELEMENTS);
+    target = floats(ELEMENTS);
+    int cpus = (int)assay__host_usable_cpus();
+    for (int threads = 1; threads <= (cpus < 2 ? cpus : 2); threads++) {
+        bench_streams(cpu, threads);
+        for (int64_t size = 64; size <= 1024; size *= 2)
+            bench_matmul(cpu, openblas, size, threads);
+    }
+    bench_oracle(ref);
+    return 0;
+}
