@@ -20,6 +20,8 @@ extern const assay__command assay__commands[];
 int cmd_devices(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
 int cmd_kernels(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
+int cmd_worker(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 /* Prints "assay COMMAND: text" to stderr and returns the exit code of the status. */

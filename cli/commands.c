@@ -9,6 +9,8 @@ const assay__command assay__commands[] = {
     {"devices", cmd_devices, "say what is here, and why something is not"},
     {"ops", cmd_ops, "list the op catalogue"},
     {"kernels", cmd_kernels, "list kernels, their tunables, claims and revisions"},
+    {"sweep", cmd_sweep, "measure costs and check results"},
+    {"__worker", cmd_worker, NULL},
     {"--version", cmd_version, NULL},
     {NULL, NULL, NULL},
 };

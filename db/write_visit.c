@@ -7,7 +7,7 @@
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { VISIT_PUT };
+enum { VISIT_PUT, VISIT_EACH };
 
 const assay__sql assay__sql_visit[] = {
     [VISIT_PUT] = {"visit put",
@@ -17,6 +17,10 @@ const assay__sql assay__sql_visit[] = {
                    " VALUES (?1, (SELECT sweep FROM measurement WHERE id = ?1), ?2, ?3, ?4, ?5,"
                    " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING id",
                    0},
+    [VISIT_EACH] = {"visit each",
+                    "SELECT v.kind, v.samples FROM visit v JOIN sweep s ON s.id = v.sweep"
+                    " WHERE v.measurement = ?1 AND s.profile = ?2 ORDER BY v.id",
+                    0},
     {NULL, NULL, 0},
 };
 
@@ -50,4 +54,34 @@ assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_
 {
     ASSAY_TRY(assay__db_enter(db));
     return assay__db_leave(db, put_visit(db, v, out));
+}
+
+assay_status assay__db_each_visit(assay__db *db, int64_t measurement, const char *profile,
+                                  assay_status (*row)(void *cookie, const char *kind,
+                                                      const double *samples, size_t count),
+                                  void *cookie)
+{
+    assay_status status = ASSAY_OK, done;
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_visit[VISIT_EACH], &q));
+    assay__bind_int(&q, measurement);
+    assay__bind_text(&q, profile);
+    while (status == ASSAY_OK && assay__query_step(&q)) {
+        const char *kind = assay__column_text(&q);
+        size_t bytes = 0;
+        const void *blob = assay__column_blob(&q, &bytes);
+        size_t count = bytes / sizeof(double);
+        double *samples = malloc(bytes > 0 ? bytes : 1);
+        if (samples == NULL) {
+            status = assay__fail(ASSAY_NOMEM, "visit of %zu bytes", bytes);
+            break;
+        }
+        if (count > 0)
+            memcpy(samples, blob, count * sizeof(double));
+        status = row(cookie, kind, samples, count);
+        free(samples);
+    }
+    done = assay__query_done(&q);
+    return status != ASSAY_OK ? status : done;
 }

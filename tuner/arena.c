@@ -95,8 +95,12 @@ static void poison_elements(unsigned char *at, uint64_t bytes, assay_dtype dtype
         memset(at, ASSAY__CANARY, bytes);
         return;
     }
-    for (uint64_t i = 0; i + size <= bytes; i += size)
-        memcpy(at + i, pattern, size);
+    if (bytes < size)
+        return;
+    memcpy(at, pattern, size);
+    /* Doubling copies: an output may have millions of two-byte elements. */
+    for (uint64_t done = size; done < bytes; done *= 2)
+        memcpy(at + done, at, done <= bytes - done ? done : bytes - done);
 }
 
 void assay__output_poison(void *base, const assay__output_plan *plan, assay_dtype dtype)

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* cli/cmd_sweep.c -- `assay sweep`: flags into options, progress and outcomes onto the terminal. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "runtime/error.h"
+#include "support/args.h"
+#include "support/common_args.h"
+#include "support/format.h"
+#include "support/json.h"
+#include "sweep/sweep.h"
+
+typedef struct sweep_args {
+    assay__common common;
+    bool resume, dry_run, no_wait, strict;
+    const char *label;
+    const char *plugin_path;
+} sweep_args;
+
+static const assay__arg rows[] = {
+    {.name = "resume",
+     .kind = ASSAY__ARG_FLAG,
+     .offset = offsetof(sweep_args, resume),
+     .help = "measure only what the store does not have for this profile"},
+    {.name = "dry-run",
+     .kind = ASSAY__ARG_FLAG,
+     .offset = offsetof(sweep_args, dry_run),
+     .help = "say what would be measured, measure nothing"},
+    {.name = "no-wait",
+     .kind = ASSAY__ARG_FLAG,
+     .offset = offsetof(sweep_args, no_wait),
+     .help = "fail at once when another process measures this device"},
+    {.name = "strict",
+     .kind = ASSAY__ARG_FLAG,
+     .offset = offsetof(sweep_args, strict),
+     .help = "exit 1 when a candidate was wrong, failed or was skipped"},
+    {.name = "label",
+     .kind = ASSAY__ARG_STRING,
+     .offset = offsetof(sweep_args, label),
+     .metavar = "TEXT",
+     .help = "free text stored with the deployment"},
+    {.name = "plugins",
+     .kind = ASSAY__ARG_STRING,
+     .offset = offsetof(sweep_args, plugin_path),
+     .metavar = "PATH",
+     .help = "colon list of folders or files to load plug-ins from"},
+};
+
+static const assay__args_spec spec = {
+    .command = "assay sweep",
+    .summary = "Measures kernels on problems, checks their results, and stores both with routes",
+    .example = "assay sweep --shapes shapes/quickstart.csv --profile quick\n"
+               "assay sweep --op matmul --dtype 'f32|f64' --shape 'm=64..1024*2,n=512,k=512'",
+};
+
+typedef struct view {
+    bool is_json, is_quiet, is_terminal;
+    double last_print_s;
+    size_t printed;
+} view;
+
+static void clear_line(const view *v)
+{
+    if (v->is_terminal && !v->is_quiet)
+        fputs("\r\033[K", stderr);
+}
+
+static void on_progress(void *cookie, const assay__progress *p)
+{
+    view *v = cookie;
+    double interval = v->is_terminal ? 0.2 : 10.0;
+
+    if (v->is_quiet || p->elapsed_s - v->last_print_s < interval)
+        return;
+    v->last_print_s = p->elapsed_s;
+    clear_line(v);
+    fprintf(stderr, "[%zu/%zu problems, %.0f visits/s, left %s] %s %.60s", p->problems_done,
+            p->problems_total, p->elapsed_s > 0 ? (double)p->steps_done / p->elapsed_s : 0.0,
+            isnan(p->eta_s) ? "-" : assay__format_duration(p->eta_s).text, p->phase, p->problem);
+    if (p->wrong + p->failed > 0)
+        fprintf(stderr, " (%zu wrong, %zu failed)", p->wrong, p->failed);
+    if (!v->is_terminal)
+        fputc('\n', stderr);
+    fflush(stderr);
+}
+
+static void on_warn(void *cookie, const char *text)
+{
+    view *v = cookie;
+
+    clear_line(v);
+    if (!v->is_quiet)
+        fprintf(stderr, "assay sweep: %s\n", text);
+}
+
+static void outcome_json(const assay__outcome *o)
+{
+    json_t *row = json_object();
+    int bad = 0;
+
+    bad |= (int)assay__json_put_string(row, "schema", "assay.sweep.outcome/1");
+    bad |= (int)assay__json_put_string(row, "problem", o->problem);
+    if (o->winner != NULL) {
+        bad |= (int)assay__json_put_string(row, "kernel", o->winner);
+        bad |= (int)assay__json_put_string(row, "backend", o->backend);
+        bad |= (int)assay__json_put_string(row, "tunables", o->tunables);
+    }
+    bad |= (int)assay__json_put_real(row, "time_ns", o->time_ns);
+    bad |= (int)assay__json_put_real(row, "lo_ns", o->lo_ns);
+    bad |= (int)assay__json_put_real(row, "hi_ns", o->hi_ns);
+    bad |= (int)assay__json_put_real(row, "speedup", o->speedup);
+    bad |= (int)assay__json_put_real(row, "peak_share", o->peak_share);
+    bad |= (int)assay__json_put_real(row, "max_ulp", o->max_ulp);
+    bad |= (int)assay__json_put_real(row, "max_rho", o->max_rho);
+    bad |= (int)assay__json_put_int(row, "ties", (int64_t)o->ties);
+    bad |= (int)assay__json_put_int(row, "searched", (int64_t)o->searched);
+    bad |= (int)assay__json_put_int(row, "total", (int64_t)o->total);
+    if (bad == 0)
+        (void)assay__json_write(row, false, stdout);
+    json_decref(row);
+}
+
+static void outcome_error(const assay__outcome *o, char *buf, size_t cap)
+{
+    if (!isnan(o->max_rho))
+        (void)snprintf(buf, cap, "rho %.3g", o->max_rho);
+    else if (!isnan(o->max_ulp))
+        (void)snprintf(buf, cap, "%.0f ulp", o->max_ulp);
+    else
+        (void)snprintf(buf, cap, "error -");
+}
+
+static void outcome_text(const assay__outcome *o)
+{
+    double rate = o->compute_bound ? o->flops / o->time_ns : o->bytes / o->time_ns;
+    char error[48], kernel[160];
+
+    if (o->winner == NULL) {
+        printf("%s\n    no admissible variant of %zu\n", o->problem, o->searched);
+        return;
+    }
+    outcome_error(o, error, sizeof error);
+    (void)snprintf(kernel, sizeof kernel, "%s/%s%s%s%s", o->backend, o->winner,
+                   o->tunables[0] ? "{" : "", o->tunables, o->tunables[0] ? "}" : "");
+    printf("%s\n    %s  %s  %s (%s of peak)  %.2fx default [%.2f, %.2f]  max %s  %zu tied of %zu\n",
+           o->problem, kernel,
+           assay__format_interval(o->time_ns, o->lo_ns, o->hi_ns, o->visits).text,
+           o->compute_bound ? assay__format_flops(rate * 1e9).text
+                            : assay__format_bandwidth(rate * 1e9).text,
+           assay__format_percent(o->peak_share).text, o->speedup, o->speedup_lo, o->speedup_hi,
+           error, o->ties, o->searched);
+}
+
+static void on_outcome(void *cookie, const assay__outcome *o)
+{
+    view *v = cookie;
+
+    clear_line(v);
+    if (v->is_json)
+        outcome_json(o);
+    else
+        outcome_text(o);
+    fflush(stdout);
+    v->printed++;
+}
+
+static assay_status read_shapes(const assay__common *c, assay__shape_set *set)
+{
+    const char *op = c->ops.count == 1 ? c->ops.items[0] : NULL;
+
+    if (c->ops.count > 1)
+        return assay__fail(ASSAY_INVALID, "--op: one op at a time for a sweep");
+    if (c->shapes_file != NULL)
+        ASSAY_TRY(assay__shapes_add_csv(set, c->shapes_file, op, c->dtype));
+    if (c->shapes_file != NULL && c->shapes.count == 0)
+        return ASSAY_OK;
+    if (c->shapes.count == 0)
+        return assay__fail(ASSAY_INVALID, "nothing to measure: give --shapes FILE.csv, or --op, "
+                                          "--dtype and --shape");
+    for (size_t i = 0; i < c->shapes.count; i++)
+        ASSAY_TRY(assay__shapes_add_flags(set, op, c->dtype, c->shapes.items[i]));
+    return ASSAY_OK;
+}
+
+static assay_status read_align(const char *text, unsigned *out)
+{
+    if (text == NULL || strcmp(text, "16") == 0)
+        *out = 16;
+    else if (strcmp(text, "64") == 0)
+        *out = 64;
+    else if (strcmp(text, "e") == 0 || strcmp(text, "element") == 0)
+        *out = 0;
+    else
+        return assay__fail(ASSAY_INVALID, "--align: '%s' is not 64, 16 or e", text);
+    return ASSAY_OK;
+}
+
+static assay_status read_options(const sweep_args *a, assay__shape_set *set, char **backends,
+                                 assay__sweep_options *o)
+{
+    o->db_path = a->common.db;
+    o->plugin_path = a->plugin_path;
+    o->kernel_glob = a->common.kernels.count > 0 ? a->common.kernels.items[0] : NULL;
+    o->seed = (uint64_t)a->common.seed;
+    o->budget_s = isnan(a->common.budget_s) ? 0 : a->common.budget_s;
+    o->max_threads = a->common.threads > 0 ? (unsigned)a->common.threads : 0;
+    o->resume = a->resume;
+    o->dry_run = a->dry_run;
+    o->no_wait = a->no_wait;
+    o->label = a->label;
+    if (a->common.layout != NULL && strspn(a->common.layout, "c") != strlen(a->common.layout))
+        return assay__fail(ASSAY_INVALID, "--layout: a sweep measures contiguous operands, 'c'");
+    if (a->common.backends.count > 0) {
+        ASSAY_TRY(assay__strlist_join(&a->common.backends, ",", backends));
+        o->backends = *backends;
+    }
+    ASSAY_TRY(read_align(a->common.align, &o->align));
+    ASSAY_TRY(assay_policy_parse(
+        a->common.policy != NULL ? a->common.policy : "rotate/alone/kernel", &o->policy));
+    if (o->policy.load != 0 || o->policy.span != 0)
+        return assay__fail(ASSAY_INVALID, "--policy: a sweep measures load 'alone', span 'kernel'");
+    ASSAY_TRY(assay__profile_find(a->common.profile != NULL ? a->common.profile : "standard",
+                                  &o->profile));
+    return read_shapes(&a->common, set);
+}
+
+static void print_summary(const view *v, const assay__sweep_options *o,
+                          const assay__sweep_summary *s)
+{
+    size_t rejected = s->wrong + s->crashed + s->timed_out + s->impossible;
+
+    if (v->is_quiet || v->is_json)
+        return;
+    for (size_t i = 0; i < o->shapes->skipped_count; i++)
+        fprintf(stderr, "line %zu skipped: %s\n", o->shapes->skipped[i].line,
+                o->shapes->skipped[i].reason);
+    fprintf(stderr,
+            "%zu problems (%zu finished before, %zu no kernel can run, %zu rows skipped, %zu "
+            "duplicates), %zu variants, %zu timed stays, %zu routes; %s after %s\n",
+            s->problems, s->resumed_problems, s->skipped_problems, o->shapes->skipped_count,
+            o->shapes->duplicates, s->variants, s->measured, s->routes, s->stop_reason,
+            assay__format_duration(s->elapsed_s).text);
+    if (rejected > 0)
+        fprintf(stderr,
+                "%zu candidates rejected: %zu wrong, %zu crashed, %zu timed out, %zu impossible; "
+                "rejecting candidates is expected, none of them can be picked\n",
+                rejected, s->wrong, s->crashed, s->timed_out, s->impossible);
+    if (s->measured > 0)
+        fprintf(stderr, "%s of the time inside timed calls, oracle %s\n",
+                assay__format_percent(s->timed_share).text,
+                assay__format_duration(s->oracle_s).text);
+    if (o->profile->says[0] != '\0')
+        fprintf(stderr, "note: %s\n", o->profile->says);
+}
+
+static int exit_of(const sweep_args *a, const assay__sweep_options *o,
+                   const assay__sweep_summary *s)
+{
+    size_t rejected = s->wrong + s->crashed + s->timed_out + s->impossible + s->skipped_problems +
+                      o->shapes->skipped_count;
+
+    if (a->strict && rejected > 0)
+        return 1;
+    if (o->dry_run || s->routes > 0 || s->resumed_problems > 0 ||
+        strcmp(s->stop_reason, "budget") == 0)
+        return 0;
+    fprintf(stderr, "assay sweep: nothing was measured\n");
+    return 1;
+}
+
+static assay_status argv_json(int argc, char **argv, char **out)
+{
+    json_t *list = json_array();
+    assay_status status = ASSAY_OK;
+
+    for (int i = 0; status == ASSAY_OK && i < argc; i++)
+        status = assay__json_append_take(list, assay__json_text(argv[i]));
+    if (status == ASSAY_OK)
+        status = assay__json_dump(list, false, out);
+    json_decref(list);
+    return status;
+}
+
+static int run(const sweep_args *a, char *words)
+{
+    view v = {.is_json = a->common.is_json,
+              .is_quiet = a->common.is_quiet,
+              .is_terminal = isatty(2) && getenv("TERM") != NULL && strcmp(getenv("TERM"), "dumb")};
+    assay__shape_set set = {0};
+    assay__sweep_options o = {.shapes = &set,
+                              .argv_json = words,
+                              .stop = &assay__stop_signal,
+                              .progress = on_progress,
+                              .outcome = on_outcome,
+                              .warn = on_warn,
+                              .cookie = &v};
+    assay__sweep_summary summary;
+    char *backends = NULL;
+    assay_status status = read_options(a, &set, &backends, &o);
+    int code;
+
+    if (status == ASSAY_OK) {
+        assay__catch_signals();
+        status = assay__sweep_run(&o, &summary);
+        clear_line(&v);
+        if (status == ASSAY_OK || status == ASSAY_INTERRUPTED)
+            print_summary(&v, &o, &summary);
+    }
+    code = status == ASSAY_OK ? exit_of(a, &o, &summary) : assay__cmd_fail("sweep", status);
+    free(backends);
+    assay__shapes_clear(&set);
+    return code;
+}
+
+int cmd_sweep(int argc, char **argv)
+{
+    sweep_args a = {.common = ASSAY__COMMON_DEFAULTS};
+    const assay__arg_table tables[] = {
+        assay__common_table(
+            &a.common, ASSAY__COMMON(DB) | ASSAY__COMMON(JSON) | ASSAY__COMMON(QUIET) |
+                           ASSAY__COMMON(SEED) | ASSAY__COMMON(BACKEND) | ASSAY__COMMON(KERNEL) |
+                           ASSAY__COMMON(OP) | ASSAY__COMMON(DTYPE) | ASSAY__COMMON(SHAPE) |
+                           ASSAY__COMMON(SHAPES) | ASSAY__COMMON(PROFILE) | ASSAY__COMMON(BUDGET) |
+                           ASSAY__COMMON(THREADS) | ASSAY__COMMON(POLICY) | ASSAY__COMMON(ALIGN) |
+                           ASSAY__COMMON(LAYOUT)),
+        {rows, sizeof rows / sizeof rows[0], ASSAY__ARG_ALL, &a},
+    };
+    assay__args args;
+    char *words = NULL;
+    int code = 0;
+    assay_status status = argv_json(argc, argv, &words);
+
+    if (status == ASSAY_OK)
+        status = assay__args_parse(&spec, tables, 2, argc, argv, &args);
+    if (status != ASSAY_OK)
+        code = assay__cmd_fail("sweep", status);
+    else if (args.wants_help)
+        code = assay__args_help(&spec, tables, 2, stdout) == ASSAY_OK ? 0 : 5;
+    else
+        code = run(&a, words);
+    assay__args_clear(tables, 2);
+    free(words);
+    return code;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/acceptance.h -- which rule an op's results are judged by. */
+#ifndef ASSAY_SWEEP_ACCEPTANCE_H
+#define ASSAY_SWEEP_ACCEPTANCE_H
+
+#include "assay/op.h"
+#include "calibrate/accept.h"
+
+/* add: correctly rounded.  exp: within ASSAY__EXP_DIST of it, four times what OpenCL's full profile
+ * allows (3), so that a fast kernel is measured and left to the tolerance of who asks.  matmul:
+ * the certain bound of sums of k products in the accumulator (f32 for halves).  softmax: the
+ * first-order bound with an exp of ASSAY__EXP_DIST. */
+#define ASSAY__EXP_DIST 12
+assay_status assay__acceptance_of(const assay_problem *p, assay_accept_spec *out);
+/* The bound as one number to store: dist, or roundings on a path. */
+double assay__acceptance_bound(const assay_accept_spec *spec);
+
+/* |x - max of its row| of elements first .. first + count - 1 of a softmax input.  `row_max` and
+ * `row` (start: -1) carry the current row's maximum from batch to batch. */
+typedef struct assay__depth_state {
+    int64_t row;
+    double max;
+} assay__depth_state;
+void assay__softmax_depth(const assay_problem *p, const void *x, int64_t first, int64_t count,
+                          assay__depth_state *state, double *out);
+
+#endif

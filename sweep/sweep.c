@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep.c -- the order of a sweep: groups, screening, visits, confirmation. */
+#include "sweep/sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "support/json.h"
+#include "sweep/sweep_internal.h"
+#include "tuner/device_lock.h"
+#include "tuner/stats.h"
+
+void assay__sweep_step(sweep *s, const char *phase, const sweep_problem *p, size_t steps)
+{
+    assay__progress *g = &s->progress;
+
+    g->steps_done += steps;
+    g->phase = phase;
+    g->problem = p != NULL ? p->text : "";
+    g->elapsed_s = assay__sweep_now_s() - s->begin_s;
+    g->eta_s = NAN;
+    if (g->steps_done > 0 && g->steps_total > 0)
+        g->eta_s = g->elapsed_s * ((double)g->steps_total / (double)g->steps_done - 1.0);
+    if (g->eta_s < 0)
+        g->eta_s = 0;
+    g->wrong = s->summary->wrong;
+    g->failed = s->summary->crashed + s->summary->timed_out;
+    if (s->o->progress != NULL)
+        s->o->progress(s->o->cookie, g);
+}
+
+static void warn(sweep *s, const char *text)
+{
+    if (s->o->warn != NULL)
+        s->o->warn(s->o->cookie, text);
+}
+
+/* ---- peaks ---- */
+
+/* "fma_f32_avx2_t2": the figure of all cores is the best of the runs, scaled up from runs on fewer
+ * threads: a peak that a busy neighbour made too low would call good kernels impossible. */
+static void raise_peak(const sweep *s, const char *name, const char *prefix, double value,
+                       bool scales, double *peak)
+{
+    size_t n = strlen(prefix);
+    double threads;
+
+    if (strncmp(name, prefix, n) != 0)
+        return;
+    threads = strtod(name + n, NULL);
+    if (scales && threads > 0)
+        value *= (double)s->cpus / threads;
+    if (!(*peak >= value))
+        *peak = value;
+}
+
+static void keep_peak(sweep *s, const char *name, double value)
+{
+    raise_peak(s, name, "copy_nt_t", value, false, &s->peak_bytes);
+    raise_peak(s, name, "copy_plain_t", value, false, &s->peak_bytes);
+    raise_peak(s, name, "fma_f64_avx2_t", value, true, &s->peak_flops[ASSAY_F64]);
+    /* Halves are computed in f32 on CPUs without their own units. */
+    raise_peak(s, name, "fma_f32_avx2_t", value, true, &s->peak_flops[ASSAY_F32]);
+    s->peak_flops[ASSAY_F16] = s->peak_flops[ASSAY_BF16] = s->peak_flops[ASSAY_F32];
+}
+
+static assay_status store_peak(sweep *s, const json_t *row)
+{
+    assay_sample_summary summary;
+    const char *name, *unit;
+    double values[64];
+    json_t *list;
+    size_t n;
+
+    ASSAY_TRY(assay__json_get_string(row, "name", &name));
+    ASSAY_TRY(assay__json_get_string(row, "unit", &unit));
+    ASSAY_TRY(assay__json_get_array(row, "samples", &list));
+    n = json_array_size(list);
+    n = n < 64 ? n : 64;
+    for (size_t i = 0; i < n; i++)
+        values[i] = json_number_value(json_array_get(list, i));
+    ASSAY_TRY(assay__stats_summarise(values, n, 0, &summary));
+    /* The peak is what the machine can do at most: the best of the runs. */
+    keep_peak(s, name, summary.max);
+    return assay__db_put_peak(s->db, s->deployment_row, name, unit, summary.max, summary.min,
+                              summary.max, (int64_t)n);
+}
+
+assay_status assay__sweep_peaks(sweep *s)
+{
+    const assay__worker_options options = {NULL, s->o->plugin_path, "ref", s->o->stop};
+    assay__worker *w = NULL;
+    json_t *reply = NULL, *list = NULL;
+    assay_status status;
+
+    assay__sweep_step(s, "peaks", NULL, 0);
+    ASSAY_TRY(assay__worker_start(&options, &w));
+    status = assay__worker_call(w, json_pack("{s:s, s:f}", "cmd", "peaks", "seconds", 2.0), NULL, 0,
+                                60000, &reply);
+    if (status == ASSAY_OK)
+        status = assay__json_get_array(reply, "peaks", &list);
+    for (size_t i = 0; status == ASSAY_OK && i < json_array_size(list); i++)
+        status = store_peak(s, json_array_get(list, i));
+    json_decref(reply);
+    assay__worker_stop(&w);
+    return status;
+}
+
+/* ---- groups ---- */
+
+static double bytes_held(const sweep *s, const sweep_problem *p)
+{
+    double out = (double)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
+    double in = 0;
+
+    for (size_t i = 0; i + 1 < p->problem.dtype_count; i++)
+        in += (double)assay_problem_operand_bytes(&p->problem, i);
+    return (double)s->o->profile->strata * (in + out * 32.0) + out * 8.0;
+}
+
+static size_t group_end(const sweep *s, size_t begin)
+{
+    double held = 0;
+    size_t end = begin;
+
+    while (end < s->problem_count) {
+        double more = s->problems[end].skip ? 0 : bytes_held(s, &s->problems[end]);
+        if (end > begin && held + more > s->o->profile->group_bytes)
+            break;
+        held += more;
+        end++;
+    }
+    return end;
+}
+
+static bool over_budget(const sweep *s)
+{
+    return s->o->budget_s > 0 && assay__sweep_now_s() - s->begin_s > s->o->budget_s;
+}
+
+static assay_status check_stop(const sweep *s)
+{
+    if (s->o->stop != NULL && *s->o->stop)
+        return assay__fail(ASSAY_INTERRUPTED, "interrupted");
+    return over_budget(s) ? assay__fail(ASSAY_TIMEOUT, "budget spent") : ASSAY_OK;
+}
+
+/* Variants far behind in the screening visit stop there; default and incumbent never do. */
+static void prune(const sweep *s, sweep_problem *p)
+{
+    double best = INFINITY;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (!c->out && c->screen_ns > 0 && c->screen_ns < best)
+            best = c->screen_ns;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        if (c->out || c->is_default || c->is_incumbent ||
+            !(c->screen_ns > best * s->o->profile->prune))
+            continue;
+        c->out = true;
+        c->time_ns = c->screen_ns;
+        (void)snprintf(c->reason, sizeof c->reason, "%.2f times the best in the screening visit",
+                       c->screen_ns / best);
+    }
+}
+
+static assay_status screen(sweep *s, sweep_problem *p)
+{
+    double begin = assay__sweep_now_s();
+
+    ASSAY_TRY(assay__sweep_inputs(s, p));
+    s->summary->oracle_s += assay__sweep_now_s() - begin;
+    ASSAY_TRY(assay__sweep_visit(s, p, "screen", 0));
+    prune(s, p);
+    return ASSAY_OK;
+}
+
+static assay_status each_visit(sweep *s, size_t begin, size_t end, const char *kind, size_t count)
+{
+    size_t n = end - begin, *order = calloc(n > 0 ? n : 1, sizeof *order);
+    assay_status status = ASSAY_OK;
+
+    if (order == NULL)
+        return assay__fail(ASSAY_NOMEM, "visit order");
+    for (size_t v = 0; status == ASSAY_OK && v < count; v++) {
+        for (size_t i = 0; i < n; i++)
+            order[i] = begin + i;
+        assay__rng_shuffle(&s->rng, order, n);
+        for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
+            status = check_stop(s);
+            if (status == ASSAY_OK && !s->problems[order[i]].skip)
+                status = assay__sweep_visit(s, &s->problems[order[i]], kind, v);
+        }
+    }
+    free(order);
+    return status;
+}
+
+static assay_status run_group(sweep *s, size_t begin, size_t end)
+{
+    const assay__profile *f = s->o->profile;
+    assay_status status = ASSAY_OK;
+
+    for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
+        status = check_stop(s);
+        if (status == ASSAY_OK && !s->problems[i].skip)
+            status = screen(s, &s->problems[i]);
+    }
+    if (status == ASSAY_OK)
+        status = each_visit(s, begin, end, "measure", f->visits);
+    for (size_t i = begin; status == ASSAY_OK && i < end; i++)
+        if (!s->problems[i].skip)
+            status = assay__sweep_choose(s, &s->problems[i]);
+    if (status == ASSAY_OK)
+        status = each_visit(s, begin, end, "confirm", f->confirms);
+    for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
+        if (!s->problems[i].skip)
+            status = assay__sweep_publish(s, &s->problems[i]);
+        s->progress.problems_done++;
+    }
+    for (size_t i = begin; i < end; i++)
+        assay__sweep_release(&s->problems[i]);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static void count_steps(sweep *s)
+{
+    const assay__profile *f = s->o->profile;
+
+    for (size_t i = 0; i < s->problem_count; i++) {
+        const sweep_problem *p = &s->problems[i];
+        if (p->skip)
+            continue;
+        s->summary->problems++;
+        s->summary->variants += p->count;
+        /* About half of the variants outlive the screening. */
+        s->progress.steps_total += p->count + (p->count + 1) / 2 * f->visits + 2 * f->confirms;
+    }
+    s->progress.problems_total = s->summary->problems;
+}
+
+static assay_status recall_all(sweep *s)
+{
+    for (size_t i = 0; i < s->problem_count; i++) {
+        sweep_problem *p = &s->problems[i];
+        if (p->count == 0) {
+            char text[ASSAY_PROBLEM_TEXT_MAX + 64];
+            (void)snprintf(text, sizeof text, "skipped: no kernel can run %s here", p->text);
+            warn(s, text);
+            s->summary->skipped_problems++;
+            continue;
+        }
+        ASSAY_TRY(assay__sweep_recall(s, p));
+        if (p->skip)
+            s->summary->resumed_problems++;
+    }
+    return ASSAY_OK;
+}
+
+static void waiting(void *cookie, long pid)
+{
+    char text[96];
+
+    (void)snprintf(text, sizeof text, "waiting for process %ld, which measures this device", pid);
+    warn(cookie, text);
+}
+
+static assay_status run_groups(sweep *s)
+{
+    assay_status status = assay__sweep_peaks(s);
+
+    for (size_t begin = 0; status == ASSAY_OK && begin < s->problem_count;) {
+        size_t end = group_end(s, begin);
+        status = run_group(s, begin, end);
+        begin = end;
+    }
+    return status;
+}
+
+static assay_status run(sweep *s)
+{
+    char lock_name[160];
+    assay_status status;
+    int lock = -1;
+
+    ASSAY_TRY(assay__sweep_setup(s));
+    ASSAY_TRY(recall_all(s));
+    count_steps(s);
+    if (s->summary->problems == 0 || s->o->dry_run)
+        return assay__db_end_sweep(s->db, s->sweep_row, "done");
+    (void)snprintf(lock_name, sizeof lock_name, "%s", s->deployment.device);
+    ASSAY_TRY(assay__device_lock(lock_name, s->o->no_wait, s->o->stop, waiting, s, &lock));
+    s->begin_s = assay__sweep_now_s();
+    status = run_groups(s);
+    assay__device_unlock(&lock);
+    (void)snprintf(s->summary->stop_reason, sizeof s->summary->stop_reason, "%s",
+                   status == ASSAY_OK            ? "done"
+                   : status == ASSAY_TIMEOUT     ? "budget"
+                   : status == ASSAY_INTERRUPTED ? "interrupted"
+                                                 : "failed");
+    if (status == ASSAY_TIMEOUT)
+        status = ASSAY_OK;
+    s->summary->elapsed_s = assay__sweep_now_s() - s->begin_s;
+    s->summary->timed_share = s->timed_ns * 1e-9 / s->summary->elapsed_s;
+    /* An error that ended the sweep matters more than one in closing its row. */
+    if (assay__db_end_sweep(s->db, s->sweep_row, s->summary->stop_reason) != ASSAY_OK)
+        return status != ASSAY_OK ? status : ASSAY_DB;
+    return status;
+}
+
+assay_status assay__sweep_run(const assay__sweep_options *options, assay__sweep_summary *out)
+{
+    sweep s;
+    assay_status status;
+
+    memset(&s, 0, sizeof s);
+    memset(out, 0, sizeof *out);
+    (void)snprintf(out->stop_reason, sizeof out->stop_reason, "done");
+    s.o = options;
+    s.summary = out;
+    s.begin_s = assay__sweep_now_s();
+    status = run(&s);
+    assay__sweep_teardown(&s);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep.h -- measure costs and check results: problems x kernels x variants on this host.
+ *
+ * Flow, per group of problems whose inputs fit in memory: oracle, screening visit (check, time,
+ * check again), further visits by fresh workers in random order, decision, confirming visits,
+ * publication of a route.  One transaction per finished variant and visit. */
+#ifndef ASSAY_SWEEP_SWEEP_H
+#define ASSAY_SWEEP_SWEEP_H
+
+#include <stdbool.h>
+
+#include "assay/pick.h"
+#include "tuner/profile.h"
+#include "tuner/shape_set.h"
+
+typedef struct assay__progress {
+    size_t problems_done, problems_total;
+    size_t steps_done, steps_total; /* visits of variants */
+    double elapsed_s, eta_s;        /* eta NaN: not known */
+    const char *phase;              /* "peaks", "screen", "visits", "confirm" */
+    const char *problem;            /* canonical text, "" none */
+    size_t wrong, failed;           /* variants so far */
+} assay__progress;
+
+/* One problem's outcome, for the terminal and JSON lines. */
+typedef struct assay__outcome {
+    const char *problem;
+    const char *winner, *backend, *tunables; /* NULL: no admissible variant */
+    double time_ns, lo_ns, hi_ns;
+    double flops, bytes, peak_share; /* NaN: unknown */
+    bool compute_bound;
+    double speedup, speedup_lo, speedup_hi; /* default's time over the winner's; NaN: none */
+    double max_ulp, max_rho;                /* NaN: none */
+    size_t ties, searched, total;
+    size_t visits;
+} assay__outcome;
+
+typedef struct assay__sweep_options {
+    const char *db_path;
+    const assay__shape_set *shapes;
+    const assay__profile *profile;
+    const char *plugin_path, *backends, *kernel_glob;
+    const char *layout; /* NULL: all c */
+    unsigned align;     /* 64, 16, 0 */
+    assay_policy policy;
+    unsigned max_threads; /* 0: no limit */
+    uint64_t seed;
+    double budget_s; /* 0: none */
+    bool resume, dry_run, no_wait;
+    const char *label;     /* NULL none */
+    const char *argv_json; /* for the record */
+    const volatile int *stop;
+    void (*progress)(void *cookie, const assay__progress *p);
+    void (*outcome)(void *cookie, const assay__outcome *o);
+    void (*warn)(void *cookie, const char *text);
+    void *cookie;
+} assay__sweep_options;
+
+typedef struct assay__sweep_summary {
+    size_t problems, skipped_problems, resumed_problems;
+    size_t variants, measured, wrong, crashed, timed_out, impossible, noisy, quarantined;
+    size_t routes;
+    double elapsed_s,
+        timed_share;      /* share of wall time inside timed, warm-up and confirming calls */
+    double oracle_s;      /* computing expected results, apart */
+    char stop_reason[32]; /* "done", "budget", "interrupted" */
+} assay__sweep_summary;
+
+/* ASSAY_OK also when candidates were wrong; ASSAY_INTERRUPTED with all finished work stored. */
+assay_status assay__sweep_run(const assay__sweep_options *options, assay__sweep_summary *out);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_candidates.c -- the variants that compete for one problem. */
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/revision.h"
+#include "runtime/table_internal.h"
+#include "sweep/sweep_internal.h"
+
+#define MAX_CANDIDATES 512
+
+static bool wants_backend(const sweep *s, const assay_manifest *m)
+{
+    if (s->o->backends != NULL)
+        return assay__name_in_list(s->o->backends, m->name);
+    return m->explicit_only == 0;
+}
+
+static bool wants_kernel(const sweep *s, const sweep_problem *p, const sweep_kernel *k)
+{
+    return k->available && k->desc->op == (assay_op_id)p->problem.op &&
+           k->desc->dtype_count == p->problem.dtype_count &&
+           memcmp(k->desc->dtypes, p->problem.dtypes, p->problem.dtype_count) == 0 &&
+           wants_backend(s, k->manifest) &&
+           (s->o->kernel_glob == NULL || fnmatch(s->o->kernel_glob, k->desc->name, 0) == 0);
+}
+
+/* The number of threads a choice of tunables uses; 1 when the kernel does not say. */
+static int64_t threads_of(const assay_kernel_desc *desc, const int64_t *tunables)
+{
+    for (size_t i = 0; i < desc->tunable_count; i++)
+        if (strcmp(desc->tunables[i].name, "threads") == 0)
+            return tunables[i];
+    return 1;
+}
+
+static bool admitted(const sweep *s, const sweep_problem *p, const assay_kernel_desc *desc,
+                     const assay__expr *constraint, const int64_t *tunables)
+{
+    int64_t threads = threads_of(desc, tunables);
+
+    if (threads > (int64_t)s->cpus || (s->o->max_threads > 0 && threads > s->o->max_threads))
+        return false;
+    if (desc->can_run_fn != NULL && !desc->can_run_fn(&p->problem, tunables))
+        return false;
+    return constraint == NULL ||
+           assay__row_expr_holds(constraint, &p->problem, tunables, desc->tunable_count);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const assay_tunable *)a)->name, ((const assay_tunable *)b)->name);
+}
+
+static assay_status tunables_format(const assay_kernel_desc *desc, const int64_t *values, char *buf,
+                                    size_t cap)
+{
+    assay_tunable sorted[ASSAY_MAX_TUNABLES];
+    size_t used = 0;
+
+    buf[0] = '\0';
+    if (desc->tunable_count > ASSAY_MAX_TUNABLES)
+        return assay__fail(ASSAY_INTERNAL, "%s: too many tunables", desc->name);
+    if (desc->tunable_count == 0)
+        return ASSAY_OK;
+    memcpy(sorted, desc->tunables, desc->tunable_count * sizeof *sorted);
+    /* value_count carries the position through the sort. */
+    for (size_t i = 0; i < desc->tunable_count; i++)
+        sorted[i].value_count = i;
+    qsort(sorted, desc->tunable_count, sizeof *sorted, by_name);
+    for (size_t i = 0; i < desc->tunable_count; i++) {
+        int n = snprintf(buf + used, cap - used, "%s%s=%lld", i ? "," : "", sorted[i].name,
+                         (long long)values[sorted[i].value_count]);
+        if (n < 0 || (size_t)n >= cap - used)
+            return assay__fail(ASSAY_INTERNAL, "%s: the tunables' text is too long", desc->name);
+        used += (size_t)n;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status variant_digest(const sweep_kernel *k, const int64_t *values, assay_digest *out)
+{
+    return assay__variant_revision(&k->revision, k->desc->tunables, values, k->desc->tunable_count,
+                                   out);
+}
+
+static assay_status put_revision(sweep *s, sweep_candidate *c)
+{
+    char dtypes[128] = "";
+    const assay_kernel_desc *desc = c->kernel->desc;
+    assay__db_kernel row = {.kernel = desc->name,
+                            .backend = c->kernel->manifest->name,
+                            .op = assay_op_get(desc->op)->name,
+                            .dtypes = dtypes,
+                            .entry_point = desc->entry_point,
+                            .default_rank = desc->default_rank,
+                            .claims = desc->claims,
+                            .kernel_revision = c->kernel->revision,
+                            .variant_revision = c->revision,
+                            .tunables = c->tunables_text,
+                            .libraries = c->kernel->libraries,
+                            .compiler = c->kernel->manifest->compiler};
+
+    for (size_t i = 0; i < desc->dtype_count; i++) {
+        strncat(dtypes, i ? "," : "", sizeof dtypes - strlen(dtypes) - 1);
+        strncat(dtypes, assay_dtype_name((assay_dtype)desc->dtypes[i]),
+                sizeof dtypes - strlen(dtypes) - 1);
+    }
+    assay__claims_digest(&desc->claims, &row.claims_digest);
+    return assay__db_put_revision(s->db, &row, &c->revision_row);
+}
+
+static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, const int64_t *values)
+{
+    sweep_candidate *c;
+
+    if (p->count == MAX_CANDIDATES)
+        return ASSAY_OK; /* total goes on counting: the route says "searched n of N" */
+    if (p->candidates == NULL)
+        p->candidates = calloc(MAX_CANDIDATES, sizeof *p->candidates);
+    if (p->candidates == NULL)
+        return assay__fail(ASSAY_NOMEM, "candidates");
+    c = &p->candidates[p->count];
+    c->kernel = k;
+    memcpy(c->tunables, values, k->desc->tunable_count * sizeof *values);
+    c->stable = true;
+    c->max_ulp = c->max_rho = c->max_rel = c->max_abs = NAN;
+    c->ratio = c->ratio_lo = c->ratio_hi = NAN;
+    c->time_ns = c->lo_ns = c->hi_ns = c->min_ns = NAN;
+    ASSAY_TRY(tunables_format(k->desc, values, c->tunables_text, sizeof c->tunables_text));
+    ASSAY_TRY(variant_digest(k, values, &c->revision));
+    ASSAY_TRY(put_revision(s, c));
+    p->count++;
+    return ASSAY_OK;
+}
+
+/* All vectors of tunable values, first the defaults. */
+static assay_status expand(sweep *s, sweep_problem *p, const sweep_kernel *k,
+                           const assay__expr *constraint)
+{
+    size_t at[ASSAY_MAX_TUNABLES] = {0};
+    int64_t values[ASSAY_MAX_TUNABLES];
+
+    for (;;) {
+        size_t i;
+        for (i = 0; i < k->desc->tunable_count; i++)
+            values[i] = k->desc->tunables[i].values[at[i]];
+        if (admitted(s, p, k->desc, constraint, values)) {
+            p->total++;
+            ASSAY_TRY(push(s, p, k, values));
+        }
+        for (i = 0; i < k->desc->tunable_count; i++) {
+            if (++at[i] < k->desc->tunables[i].value_count)
+                break;
+            at[i] = 0;
+        }
+        if (i == k->desc->tunable_count)
+            return ASSAY_OK;
+    }
+}
+
+static bool problem_admits(const sweep_problem *p, const assay_kernel_desc *desc)
+{
+    assay__expr e;
+
+    if (desc->can_run == NULL)
+        return true;
+    return assay__row_expr_compile(desc, desc->can_run, false, &e) == ASSAY_OK &&
+           assay__row_expr_holds(&e, &p->problem, NULL, 0);
+}
+
+static bool at_defaults(const sweep_candidate *c)
+{
+    const assay_kernel_desc *desc = c->kernel->desc;
+
+    for (size_t i = 0; i < desc->tunable_count; i++)
+        if (c->tunables[i] != desc->tunables[i].default_value)
+            return false;
+    return true;
+}
+
+/* The default: lowest rank, tunables at defaults, ties by name -- what the picker would serve
+ * without a store. */
+static void mark_default(sweep_problem *p)
+{
+    sweep_candidate *best = NULL;
+
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        if (!at_defaults(c))
+            continue;
+        int rank = c->kernel->desc->default_rank;
+        int best_rank = best != NULL ? best->kernel->desc->default_rank : 0;
+        if (best == NULL || rank < best_rank ||
+            (rank == best_rank && strcmp(c->kernel->desc->name, best->kernel->desc->name) < 0))
+            best = c;
+    }
+    if (best == NULL)
+        best = &p->candidates[0];
+    best->is_default = true;
+    p->default_index = (size_t)(best - p->candidates);
+}
+
+static assay_status mark_incumbent(sweep *s, sweep_problem *p)
+{
+    char policy[48], profile[32] = "";
+    int64_t winner = 0;
+    int found = 0;
+
+    (void)assay_policy_format(s->o->policy, policy, sizeof policy);
+    ASSAY_TRY(assay__db_find_route(s->db, s->deployment_row, p->row, p->layout, s->o->align, policy,
+                                   &found, &winner, profile, sizeof profile));
+    for (size_t i = 0; found && i < p->count; i++)
+        p->candidates[i].is_incumbent = p->candidates[i].revision_row == winner;
+    return ASSAY_OK;
+}
+
+assay_status assay__sweep_candidates(sweep *s, sweep_problem *p)
+{
+    for (size_t i = 0; i < s->kernel_count; i++) {
+        const sweep_kernel *k = &s->kernels[i];
+        assay__expr constraint;
+        bool constrained = k->desc->constraint != NULL;
+
+        if (!wants_kernel(s, p, k) || !problem_admits(p, k->desc))
+            continue;
+        if (constrained)
+            ASSAY_TRY(assay__row_expr_compile(k->desc, k->desc->constraint, true, &constraint));
+        ASSAY_TRY(expand(s, p, k, constrained ? &constraint : NULL));
+    }
+    if (p->count == 0) {
+        p->skip = true;
+        return ASSAY_OK;
+    }
+    mark_default(p);
+    return mark_incumbent(s, p);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_check.c -- is a variant's result right: poison, run, compare with the oracle. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "calibrate/error_stats.h"
+#include "runtime/error.h"
+#include "support/json.h"
+#include "sweep/acceptance.h"
+#include "sweep/sweep_internal.h"
+
+#define BATCH 4096
+
+static const void *output_data(const sweep_problem *p)
+{
+    return p->output + p->out.offset;
+}
+
+static assay_dtype output_dtype(const sweep_problem *p)
+{
+    return (assay_dtype)p->problem.dtypes[p->problem.dtype_count - 1];
+}
+
+static bool is_elementwise(const sweep_problem *p)
+{
+    assay_op_family family = assay_op_get((assay_op_id)p->problem.op)->family;
+
+    return family == ASSAY_FAMILY_ELEMENTWISE_UNARY || family == ASSAY_FAMILY_ELEMENTWISE_BINARY;
+}
+
+static bool is_contraction(const sweep_problem *p)
+{
+    return assay_op_get((assay_op_id)p->problem.op)->family == ASSAY_FAMILY_CONTRACTION;
+}
+
+/* ---- comparing ---- */
+
+/* Figures and acceptance of some elements. */
+typedef struct judged {
+    assay_accept_spec spec;
+    assay_error_stats stats;
+    assay_accept_counts counts;
+} judged;
+
+static assay_status judged_init(const sweep_problem *p, judged *j)
+{
+    ASSAY_TRY(assay__acceptance_of(&p->problem, &j->spec));
+    assay__accept_counts_init(&j->counts);
+    return assay__error_stats_init(&j->stats, output_dtype(p), false);
+}
+
+typedef struct maps {
+    const double *wide; /* hi, lo, bound, magnitude */
+    size_t wide_bytes;
+    const char *inputs;
+} maps;
+
+static assay_status map_set(const sweep_problem *p, size_t set, maps *m)
+{
+    size_t n = (size_t)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
+
+    m->wide_bytes = n > 0 ? n * 32 : 32;
+    m->wide = mmap(NULL, m->wide_bytes, PROT_READ, MAP_SHARED, p->wide_fd[set], 0);
+    m->inputs = mmap(NULL, p->in.total, PROT_READ, MAP_SHARED, p->input_fd[set], 0);
+    if (m->wide == MAP_FAILED || m->inputs == MAP_FAILED)
+        return assay__fail(ASSAY_NOMEM, "cannot map %zu bytes of expected results", m->wide_bytes);
+    return ASSAY_OK;
+}
+
+static void unmap_set(const sweep_problem *p, maps *m)
+{
+    if (m->wide != NULL && m->wide != MAP_FAILED)
+        munmap((void *)(uintptr_t)m->wide, m->wide_bytes);
+    if (m->inputs != NULL && m->inputs != MAP_FAILED)
+        munmap((void *)(uintptr_t)m->inputs, p->in.total);
+}
+
+/* The batch of `count` elements from `first` on. */
+static assay_error_batch batch_at(const sweep_problem *p, const maps *m, size_t n, size_t first,
+                                  size_t count)
+{
+    assay_error_batch b = {.y = (const char *)output_data(p) +
+                                first * assay_dtype_bytes(output_dtype(p)),
+                           .hi = m->wide + first,
+                           .lo = m->wide + n + first,
+                           .bound = m->wide + 2 * n + first,
+                           .magnitude = is_contraction(p) ? m->wide + 3 * n + first : NULL,
+                           .first = first,
+                           .count = count};
+
+    for (size_t i = 0; is_elementwise(p) && i + 1 < p->problem.dtype_count; i++) {
+        assay_dtype dtype = (assay_dtype)p->problem.dtypes[i];
+        b.inputs[i] = m->inputs + p->in.offset[i] + first * assay_dtype_bytes(dtype);
+        b.input_dtypes[i] = dtype;
+        b.input_count = (unsigned)i + 1;
+    }
+    return b;
+}
+
+static assay_status compare_batch(const sweep_problem *p, const maps *m,
+                                  const assay_error_batch *batch, assay__depth_state *state,
+                                  judged *j)
+{
+    double depth[BATCH];
+    bool needs_depth = j->spec.rule == ASSAY_ACCEPT_SOFTMAX;
+
+    if (needs_depth)
+        assay__softmax_depth(&p->problem, m->inputs + p->in.offset[0], (int64_t)batch->first,
+                             (int64_t)batch->count, state, depth);
+    ASSAY_TRY(assay__error_stats_add(&j->stats, batch));
+    return assay__accept_batch(batch, needs_depth ? depth : NULL, &j->spec, &j->counts);
+}
+
+static assay_status compare_set(const sweep_problem *p, size_t set, judged *j)
+{
+    size_t n = (size_t)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
+    assay__depth_state state = {-1, 0};
+    maps m = {0};
+    assay_status status = map_set(p, set, &m);
+
+    for (size_t first = 0; status == ASSAY_OK && first < n; first += BATCH) {
+        assay_error_batch b = batch_at(p, &m, n, first, n - first < BATCH ? n - first : BATCH);
+        status = compare_batch(p, &m, &b, &state, j);
+    }
+    unmap_set(p, &m);
+    return status;
+}
+
+/* ---- storing ---- */
+
+static json_t *element_json(const assay_error_element *e)
+{
+    json_t *row = json_object(), *inputs = json_array();
+    char bits[24];
+
+    for (unsigned i = 0; i < e->input_count; i++) {
+        (void)snprintf(bits, sizeof bits, "0x%llx", (unsigned long long)e->input_bits[i]);
+        (void)assay__json_append_take(inputs, assay__json_text(bits));
+    }
+    (void)snprintf(bits, sizeof bits, "0x%llx", (unsigned long long)e->y_bits);
+    (void)assay__json_put_int(row, "index", (int64_t)e->index);
+    (void)assay__json_put_real(row, "got", e->y);
+    (void)assay__json_put_string(row, "got_bits", bits);
+    (void)assay__json_put_real(row, "expected", e->expected);
+    (void)assay__json_put_real(row, "exact_hi", e->hi);
+    (void)assay__json_put_real(row, "exact_lo", e->lo);
+    (void)assay__json_put_take(row, "input_bits", inputs);
+    return row;
+}
+
+/* The element to show: the first NaN or infinity that should not be, else the worst by figure. */
+static const assay_error_element *worst_of(const sweep_problem *p, const assay_error_stats *s)
+{
+    for (size_t i = 1; i < ASSAY_ULP_CLASSES; i++)
+        if (s->classes[i] > 0 && s->first[i].index != ASSAY_ERROR_NONE)
+            return &s->first[i];
+    if (is_contraction(p) && s->worst_rho.index != ASSAY_ERROR_NONE)
+        return &s->worst_rho;
+    return &s->worst;
+}
+
+static char *histogram_text(const assay_error_stats *s)
+{
+    json_t *list = json_array();
+    char *text = NULL;
+
+    for (size_t i = 0; i < ASSAY_ERROR_BINS; i++)
+        (void)assay__json_append_take(list, json_integer((json_int_t)s->bins[i]));
+    if (assay__json_dump(list, false, &text) != ASSAY_OK)
+        text = NULL;
+    json_decref(list);
+    return text;
+}
+
+static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                 const char *stratum, judged *j, assay_proof proof)
+{
+    assay_error_stats *stats = &j->stats;
+    const assay_error_element *worst = worst_of(p, stats);
+    json_t *json = element_json(worst);
+    assay_error_figures f = {.p50_err_ulp = NAN, .p99_err_ulp = NAN, .mean_err_ulp = NAN};
+    char *histogram = histogram_text(stats), *worst_text = NULL;
+    bool has_rho = stats->rho_elements > 0;
+    assay_status status = assay__json_dump(json, false, &worst_text);
+
+    json_decref(json);
+    (void)assay__error_stats_figures(stats, &f); /* none ordinary: the figures stay absent */
+    assay__db_accuracy row = {.sweep = s->sweep_row,
+                              .revision = c->revision_row,
+                              .deployment = s->deployment_row,
+                              .problem = p->row,
+                              .stratum = stratum,
+                              .seed = s->o->seed,
+                              .proof = proof,
+                              .elements = (int64_t)stats->elements,
+                              .max_ulp = (double)stats->max_dist,
+                              .max_err_ulp = stats->max_err_ulp,
+                              .mean_err_ulp = f.mean_err_ulp,
+                              .p50_err_ulp = f.p50_err_ulp,
+                              .p99_err_ulp = f.p99_err_ulp,
+                              .max_rel = stats->max_rel,
+                              .max_abs = stats->max_abs,
+                              .max_rho = has_rho ? stats->max_rho : NAN,
+                              .rms_rho = has_rho ? f.rms_rho : NAN,
+                              .kappa = has_rho ? f.kappa : NAN,
+                              .bound = assay__acceptance_bound(&j->spec),
+                              .misrounded = (int64_t)stats->misrounded,
+                              .nan_mismatch = (int64_t)stats->classes[ASSAY_ULP_NAN_MISMATCH],
+                              .inf_mismatch = (int64_t)stats->classes[ASSAY_ULP_INF_MISMATCH],
+                              .zero_sign_mismatch = (int64_t)stats->zero_sign_mismatch,
+                              .flushed = (int64_t)stats->classes[ASSAY_ULP_FLUSHED],
+                              .histogram_json = histogram != NULL ? histogram : "[]",
+                              .worst_index =
+                                  worst->index == ASSAY_ERROR_NONE ? -1 : (int64_t)worst->index,
+                              .worst_json = worst_text,
+                              .reference = "wide oracle, hi + lo with bound",
+                              .output_digest = c->digest,
+                              .passed = j->counts.failed == 0};
+    if (status == ASSAY_OK)
+        status = assay__db_put_accuracy(s->db, &row, &c->accuracy_row);
+    free(histogram);
+    free(worst_text);
+    return status;
+}
+
+/* ---- one set ---- */
+
+static assay_status run_set(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
+                            size_t set)
+{
+    json_t *request = assay__sweep_request("run", c), *reply = NULL;
+    assay_status status;
+
+    json_object_set_new(request, "set", json_integer((json_int_t)set));
+    assay__output_poison(p->output, &p->out, output_dtype(p));
+    status = assay__worker_call(w, request, NULL, 0, s->o->profile->run_timeout_ms, &reply);
+    json_decref(reply);
+    return status;
+}
+
+static void call_wrong(sweep *s, sweep_candidate *c, const char *stratum, const char *why)
+{
+    c->verdict = ASSAY__VERDICT_WRONG;
+    c->out = true;
+    (void)snprintf(c->reason, sizeof c->reason, "%s: %.150s", stratum, why);
+    s->summary->wrong++;
+}
+
+static void describe_worst(const sweep_problem *p, const judged *j, char *buf, size_t cap)
+{
+    const assay_error_element *e = worst_of(p, &j->stats);
+
+    (void)snprintf(buf, cap, "element %llu is %.9g, expected %.9g; %llu of %llu outside the bound",
+                   (unsigned long long)e->index, e->y, e->expected,
+                   (unsigned long long)j->counts.failed, (unsigned long long)j->stats.elements);
+}
+
+static assay_status overrun(sweep *s, sweep_problem *p, sweep_candidate *c, size_t set, bool *bad)
+{
+    char text[96];
+    uint64_t first = 0;
+    size_t bytes = assay__output_overrun(p->output, &p->out, &first);
+
+    *bad = bytes > 0;
+    if (bytes > 0) {
+        (void)snprintf(text, sizeof text, "%zu bytes written outside the output, first at %lld",
+                       bytes, (long long)first - (long long)p->out.offset);
+        call_wrong(s, c, p->stratum[set], text);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status judge_set(sweep *s, sweep_problem *p, sweep_candidate *c, size_t set,
+                              judged *all)
+{
+    char why[200];
+    judged one;
+    assay_status status;
+
+    if (set == 0)
+        c->digest = assay__output_digest(output_data(p), (size_t)p->out.bytes);
+    ASSAY_TRY(judged_init(p, &one));
+    status = compare_set(p, set, &one);
+    if (status == ASSAY_OK) {
+        if (one.counts.failed > 0) {
+            describe_worst(p, &one, why, sizeof why);
+            call_wrong(s, c, p->stratum[set], why);
+        }
+        status = put_accuracy(s, p, c, p->stratum[set], &one, ASSAY_PROOF_ABSENT);
+    }
+    assay__accept_counts_merge(&all->counts, &one.counts);
+    if (status == ASSAY_OK)
+        status = assay__error_stats_merge(&all->stats, &one.stats);
+    assay__error_stats_clear(&one.stats);
+    return status;
+}
+
+/* Exhaustive: one of the sets held every bit pattern of a 16-bit unary op. */
+static assay_proof proof_of(const sweep_problem *p, const assay_error_stats *all)
+{
+    for (size_t i = 0; i < p->sets; i++)
+        if (strcmp(p->stratum[i], "exhaustive") == 0)
+            return ASSAY_PROOF_EXHAUSTIVE;
+    return all->elements >= 1000000 ? ASSAY_PROOF_SAMPLED : ASSAY_PROOF_ABSENT;
+}
+
+static assay_status conclude(sweep *s, sweep_problem *p, sweep_candidate *c, judged *all)
+{
+    const assay_error_stats *stats = &all->stats;
+    assay_trust trust = assay__error_stats_trust(stats);
+
+    c->max_ulp = (double)stats->max_dist;
+    c->max_rel = stats->max_rel;
+    c->max_abs = stats->max_abs;
+    c->max_rho = stats->rho_elements > 0 ? stats->max_rho : NAN;
+    c->proof = proof_of(p, stats);
+    if (c->verdict == ASSAY__VERDICT_NONE && trust != ASSAY_TRUST_OK && stats->elements > 0) {
+        c->verdict = ASSAY__VERDICT_MISTRUSTED;
+        c->out = true;
+        (void)snprintf(c->reason, sizeof c->reason, "%s", assay__trust_text(trust));
+    }
+    if (c->verdict == ASSAY__VERDICT_NONE)
+        c->verdict = ASSAY__VERDICT_OK;
+    return put_accuracy(s, p, c, "all", all, c->proof);
+}
+
+static assay_status check_sets(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
+                               judged *all)
+{
+    for (size_t set = 0; set < p->sets; set++) {
+        bool bad = false;
+        ASSAY_TRY(run_set(s, p, c, w, set));
+        ASSAY_TRY(overrun(s, p, c, set, &bad));
+        if (bad)
+            return ASSAY_OK;
+        ASSAY_TRY(judge_set(s, p, c, set, all));
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w)
+{
+    judged all;
+    assay_status status;
+
+    ASSAY_TRY(judged_init(p, &all));
+    c->checked = true;
+    status = assay__db_begin(s->db);
+    if (status == ASSAY_OK) {
+        status = check_sets(s, p, c, *w, &all);
+        if (status == ASSAY_OK)
+            status = conclude(s, p, c, &all);
+        if (status == ASSAY_OK && c->out)
+            status = assay__sweep_put_measurement(s, p, c);
+        if (status == ASSAY_OK)
+            status = assay__db_commit(s->db);
+        else
+            assay__db_rollback(s->db);
+    }
+    assay__error_stats_clear(&all.stats);
+    return status;
+}
+
+assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w)
+{
+    assay_status status = ASSAY_OK;
+    char why[200];
+    judged j;
+
+    /* The timed calls accumulated into C: only a fresh run can be compared. */
+    if (assay__reads_output(&p->problem))
+        status = run_set(s, p, c, *w, 0);
+    if (status != ASSAY_OK ||
+        assay__output_digest(output_data(p), (size_t)p->out.bytes) == c->digest)
+        return status;
+    c->stable = false;
+    ASSAY_TRY(judged_init(p, &j));
+    status = compare_set(p, 0, &j);
+    if (status == ASSAY_OK && j.counts.failed > 0) {
+        describe_worst(p, &j, why, sizeof why);
+        call_wrong(s, c, "after timing", why);
+    }
+    assay__error_stats_clear(&j.stats);
+    return status;
+}

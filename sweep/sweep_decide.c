@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_decide.c -- who may win, who does, and what is published. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "sweep/sweep_internal.h"
+#include "tuner/stats.h"
+#include "tuner/verdict.h"
+
+static bool competes(const sweep_candidate *c, size_t visits)
+{
+    return c->verdict == ASSAY__VERDICT_OK && !c->out && c->visit_count >= visits && visits > 0;
+}
+
+static double headline_error(const sweep_problem *p, const sweep_candidate *c)
+{
+    bool contraction = assay_op_get((assay_op_id)p->problem.op)->family == ASSAY_FAMILY_CONTRACTION;
+
+    return contraction ? c->max_rho : c->max_ulp;
+}
+
+static assay_tie_entry entry_of(const sweep_problem *p, const sweep_candidate *c)
+{
+    return (assay_tie_entry){.incumbent = c->is_incumbent,
+                             .stability = c->stable ? 1 : 0,
+                             .error = headline_error(p, c),
+                             .memory_bytes = 0,
+                             .kernel = c->kernel->desc->name,
+                             .revision = c->revision.bytes};
+}
+
+/* ---- the tie set ---- */
+
+typedef struct field {
+    size_t *index; /* of candidates that compete */
+    size_t count;
+    double *log_times;
+    assay_tie_entry *entries;
+    bool *member;
+} field;
+
+static void field_clear(field *f)
+{
+    free(f->index);
+    free(f->log_times);
+    free(f->entries);
+    free(f->member);
+}
+
+static assay_status field_make(const sweep_problem *p, size_t visits, field *f)
+{
+    memset(f, 0, sizeof *f);
+    f->index = calloc(p->count, sizeof *f->index);
+    f->log_times = calloc(p->count * visits, sizeof *f->log_times);
+    f->entries = calloc(p->count, sizeof *f->entries);
+    f->member = calloc(p->count, sizeof *f->member);
+    if (f->index == NULL || f->log_times == NULL || f->entries == NULL || f->member == NULL) {
+        field_clear(f);
+        return assay__fail(ASSAY_NOMEM, "decision over %zu candidates", p->count);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (!competes(c, visits))
+            continue;
+        for (size_t v = 0; v < visits; v++)
+            f->log_times[f->count * visits + v] = log(c->visit_ns[v]);
+        f->entries[f->count] = entry_of(p, c);
+        f->index[f->count++] = i;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status compare_with_default(const sweep_problem *p, sweep_candidate *c, size_t visits)
+{
+    const sweep_candidate *base = &p->candidates[p->default_index];
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    double logs[SWEEP_VISITS];
+    assay_comparison r;
+
+    if (base->visit_count < visits || visits < 2 || c == base)
+        return ASSAY_OK;
+    for (size_t v = 0; v < visits; v++)
+        logs[v] = log(c->visit_ns[v] / base->visit_ns[v]);
+    rule.min_visits = visits < rule.min_visits ? visits : rule.min_visits;
+    ASSAY_TRY(assay__compare_paired(logs, visits, &rule, &r));
+    c->ratio = r.ratio;
+    c->ratio_lo = r.lo;
+    c->ratio_hi = r.hi;
+    return ASSAY_OK;
+}
+
+static assay_status interval_of(const double *visit_ns, size_t n, double *median, double *lo,
+                                double *hi)
+{
+    double *sorted;
+    assay_interval ci;
+
+    ASSAY_TRY(assay__stats_sorted(visit_ns, n, &sorted));
+    ci = assay__stats_median_interval(sorted, n, 0.95);
+    *median = assay__stats_quantile(sorted, n, 0.5);
+    *lo = ci.lo;
+    *hi = ci.hi;
+    free(sorted);
+    return ASSAY_OK;
+}
+
+static size_t fewest_visits(const sweep_problem *p)
+{
+    size_t visits = SWEEP_VISITS;
+    bool any = false;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (c->out || c->verdict != ASSAY__VERDICT_OK)
+            continue;
+        any = true;
+        if (c->visit_count < visits)
+            visits = c->visit_count;
+    }
+    return any ? visits : 0;
+}
+
+assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    size_t visits = fewest_visits(p);
+    assay_tie_set set;
+    assay_status status = ASSAY_OK;
+    field f;
+
+    (void)s;
+    if (visits == 0)
+        return ASSAY_OK;
+    ASSAY_TRY(field_make(p, visits, &f));
+    rule.min_visits = visits < rule.min_visits ? visits : rule.min_visits;
+    if (f.count > 0)
+        status =
+            assay__tie_set_build(f.log_times, f.count, visits, &rule, f.entries, f.member, &set);
+    for (size_t i = 0; status == ASSAY_OK && i < f.count; i++) {
+        sweep_candidate *c = &p->candidates[f.index[i]];
+        c->tied = f.member[i];
+        c->contender = i == set.chosen || c->is_default || (c->is_incumbent && c->tied);
+        status = compare_with_default(p, c, visits);
+        if (status == ASSAY_OK)
+            status = interval_of(c->visit_ns, c->visit_count, &c->time_ns, &c->lo_ns, &c->hi_ns);
+    }
+    if (status == ASSAY_OK && f.count > 0)
+        p->chosen = f.index[set.chosen];
+    field_clear(&f);
+    return status;
+}
+
+/* ---- publication ---- */
+
+/* The chosen one stands if fresh visits show it faster than the default, or if the two tied and
+ * the fresh visits do not contradict it; otherwise the default does. */
+static assay_status confirm_winner(sweep_problem *p, size_t *winner)
+{
+    sweep_candidate *c = &p->candidates[p->chosen], *base = &p->candidates[p->default_index];
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    size_t n = c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
+    assay_confirmation r;
+
+    *winner = p->chosen;
+    if (c == base || base->verdict != ASSAY__VERDICT_OK || n < 2)
+        return ASSAY_OK;
+    rule.min_visits = n < rule.min_visits ? n : rule.min_visits;
+    ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, &rule, &r));
+    if (r.comparison.verdict == ASSAY_VERDICT_SLOWER ||
+        (!r.replaces && !base->tied && r.comparison.ratio > 1.0))
+        *winner = p->default_index;
+    return ASSAY_OK;
+}
+
+/* Times that took part in the choice flatter the chosen: publish the confirming ones. */
+static assay_status publish_times(sweep_problem *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        if (c->confirm_count > 0 && !c->out)
+            ASSAY_TRY(
+                interval_of(c->confirm_ns, c->confirm_count, &c->time_ns, &c->lo_ns, &c->hi_ns));
+    }
+    return ASSAY_OK;
+}
+
+static assay__route_candidate record_of(const sweep_candidate *c)
+{
+    return (assay__route_candidate){
+        .revision_row = (uint64_t)c->revision_row,
+        .measurement = (uint64_t)c->measurement_row,
+        .accuracy = (uint64_t)c->accuracy_row,
+        .time_ns = c->time_ns,
+        .lo_ns = c->lo_ns,
+        .hi_ns = c->hi_ns,
+        .ratio = c->is_default ? 1.0 : c->ratio,
+        .ratio_lo = c->is_default ? 1.0 : c->ratio_lo,
+        .ratio_hi = c->is_default ? 1.0 : c->ratio_hi,
+        .max_ulp = c->max_ulp,
+        .max_rho = c->max_rho,
+        .max_rel = c->max_rel,
+        .max_abs = c->max_abs,
+        .proof = (uint8_t)c->proof,
+        .stability = (uint8_t)(c->stable ? ASSAY_STABILITY_CONFIG : ASSAY_STABILITY_NONE),
+        .verdict = (uint8_t)c->verdict,
+        .tied = c->tied ? 1 : 0,
+        .quarantined =
+            c->verdict == ASSAY__VERDICT_CRASHED || c->verdict == ASSAY__VERDICT_TIMEOUT};
+}
+
+static assay_status put_route(sweep *s, sweep_problem *p, size_t winner)
+{
+    assay__route_candidate *records = calloc(p->count, sizeof *records);
+    char policy[48];
+    assay__db_route row = {.sweep = s->sweep_row,
+                           .deployment = s->deployment_row,
+                           .problem = p->row,
+                           .winner_revision = p->candidates[winner].revision_row,
+                           .layout = p->layout,
+                           .policy = policy,
+                           .align = s->o->align,
+                           .candidates = records,
+                           .candidate_count = p->count,
+                           .searched = (int64_t)p->count,
+                           .total = (int64_t)p->total,
+                           .stop_reason = "done"};
+    assay_status status;
+
+    if (records == NULL)
+        return assay__fail(ASSAY_NOMEM, "route");
+    (void)assay_policy_format(s->o->policy, policy, sizeof policy);
+    for (size_t i = 0; i < p->count; i++)
+        records[i] = record_of(&p->candidates[i]);
+    status = assay__db_put_route(s->db, &row);
+    free(records);
+    return status;
+}
+
+static void bounds_of(const sweep *s, const sweep_problem *p, assay__outcome *o)
+{
+    double rate = s->peak_flops[p->problem.dtypes[0] < 4 ? p->problem.dtypes[0] : 1];
+    double by_flops = 0, by_bytes = 0;
+
+    o->flops = o->bytes = o->peak_share = NAN;
+    if (!assay_problem_flops(&p->problem, &o->flops))
+        o->flops = NAN;
+    if (!assay_problem_bytes(&p->problem, &o->bytes))
+        o->bytes = NAN;
+    by_flops = o->flops / rate;
+    by_bytes = o->bytes / s->peak_bytes;
+    o->compute_bound = by_flops > by_bytes;
+    o->peak_share = (o->compute_bound ? by_flops : by_bytes) / o->time_ns;
+}
+
+static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
+{
+    const sweep_candidate *c = &p->candidates[winner], *base = &p->candidates[p->default_index];
+    assay__outcome o = {.problem = p->text,
+                        .winner = c->kernel->desc->name,
+                        .backend = c->kernel->manifest->name,
+                        .tunables = c->tunables_text,
+                        .time_ns = c->time_ns,
+                        .lo_ns = c->lo_ns,
+                        .hi_ns = c->hi_ns,
+                        .speedup = c == base ? 1.0 : 1.0 / c->ratio,
+                        .speedup_lo = c == base ? 1.0 : 1.0 / c->ratio_hi,
+                        .speedup_hi = c == base ? 1.0 : 1.0 / c->ratio_lo,
+                        .max_ulp = c->max_ulp,
+                        .max_rho = c->max_rho,
+                        .searched = p->count,
+                        .total = p->total,
+                        .visits = c->confirm_count > 0 ? c->confirm_count : c->visit_count};
+
+    bounds_of(s, p, &o);
+    for (size_t i = 0; i < p->count; i++)
+        o.ties += p->candidates[i].tied ? 1u : 0u;
+    if (s->o->outcome != NULL)
+        s->o->outcome(s->o->cookie, &o);
+}
+
+static void tell_nobody_won(sweep *s, const sweep_problem *p)
+{
+    assay__outcome o = {.problem = p->text,
+                        .time_ns = NAN,
+                        .lo_ns = NAN,
+                        .hi_ns = NAN,
+                        .flops = NAN,
+                        .bytes = NAN,
+                        .peak_share = NAN,
+                        .speedup = NAN,
+                        .speedup_lo = NAN,
+                        .speedup_hi = NAN,
+                        .max_ulp = NAN,
+                        .max_rho = NAN,
+                        .searched = p->count,
+                        .total = p->total};
+
+    if (s->o->outcome != NULL)
+        s->o->outcome(s->o->cookie, &o);
+}
+
+assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
+{
+    size_t winner = 0;
+    assay_status status = ASSAY_OK;
+
+    if (fewest_visits(p) == 0) {
+        tell_nobody_won(s, p);
+        return ASSAY_OK;
+    }
+    ASSAY_TRY(confirm_winner(p, &winner));
+    ASSAY_TRY(publish_times(p));
+    ASSAY_TRY(assay__db_begin(s->db));
+    for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
+        status = assay__sweep_put_measurement(s, p, &p->candidates[i]);
+    if (status == ASSAY_OK)
+        status = put_route(s, p, winner);
+    if (status != ASSAY_OK) {
+        assay__db_rollback(s->db);
+        return status;
+    }
+    ASSAY_TRY(assay__db_commit(s->db));
+    s->summary->routes++;
+    tell_outcome(s, p, winner);
+    return ASSAY_OK;
+}

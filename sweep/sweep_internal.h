@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_internal.h -- state that the files of the sweep share. */
+#ifndef ASSAY_SWEEP_SWEEP_INTERNAL_H
+#define ASSAY_SWEEP_SWEEP_INTERNAL_H
+
+#include "support/json.h"
+
+#include "calibrate/inputs.h"
+#include "db/db_write.h"
+#include "runtime/plugin_set.h"
+#include "support/rng.h"
+#include "sweep/sweep.h"
+#include "tuner/arena.h"
+#include "tuner/worker_client.h"
+
+#define SWEEP_SETS   3
+#define SWEEP_VISITS 32 /* of one kind, at most */
+
+/* A binding that this host can run, as the worker told it. */
+typedef struct sweep_kernel {
+    const assay_kernel_desc *desc;
+    const assay_manifest *manifest;
+    assay_digest revision;
+    char *libraries; /* owned */
+    bool available;
+} sweep_kernel;
+
+typedef struct sweep_candidate {
+    const sweep_kernel *kernel;
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+    char tunables_text[200]; /* canonical */
+    assay_digest revision;   /* of the variant */
+    int64_t revision_row;
+    int64_t measurement_row, accuracy_row; /* 0: none */
+    bool is_default, is_incumbent;
+    bool contender; /* takes part in confirming visits */
+    bool out;       /* not measured any further: wrong, failed, or far behind */
+    bool checked;
+    assay__verdict verdict;
+    char reason[200];
+    uint64_t digest;                           /* of the checked output on set 0 */
+    bool stable;                               /* same bits in every visit so far */
+    double max_ulp, max_rho, max_rel, max_abs; /* NaN none */
+    assay_proof proof;
+    double screen_ns;
+    size_t visit_count;
+    double visit_ns[SWEEP_VISITS]; /* median of a visit */
+    size_t confirm_count;
+    double confirm_ns[SWEEP_VISITS];
+    size_t sample_count;
+    double min_ns;
+    bool tied;
+    double ratio, ratio_lo, ratio_hi; /* against the default; NaN none */
+    double time_ns, lo_ns, hi_ns;
+} sweep_candidate;
+
+typedef struct sweep_problem {
+    assay_problem problem;
+    char text[ASSAY_PROBLEM_TEXT_MAX];
+    char layout[ASSAY_MAX_OPERANDS + 1];
+    int64_t row;
+    double weight;
+    sweep_candidate *candidates;
+    size_t count, total; /* candidates; size of the whole space */
+    size_t default_index;
+    bool skip; /* resumed whole, or nothing can run it */
+    assay__input_plan in;
+    assay__output_plan out;
+    size_t sets;
+    const char *stratum[SWEEP_SETS];
+    int input_fd[SWEEP_SETS], wide_fd[SWEEP_SETS], output_fd;
+    char *output;  /* mapped, guarded */
+    size_t chosen; /* by the tie rule, before confirmation */
+} sweep_problem;
+
+typedef struct sweep {
+    const assay__sweep_options *o;
+    assay__sweep_summary *summary;
+    assay__db *db;
+    assay__plugins *plugins;
+    sweep_kernel *kernels;
+    size_t kernel_count;
+    assay_deployment deployment;
+    char deployment_hex[65];
+    int64_t deployment_row, sweep_row;
+    sweep_problem *problems;
+    size_t problem_count;
+    unsigned cpus;
+    double rotate_bytes;
+    double peak_flops[4],
+        peak_bytes; /* flop/ns by dtype f64 f32 f16 bf16 at all threads; NaN none */
+    assay__rng rng;
+    double begin_s, timed_ns;
+    assay__progress progress;
+} sweep;
+
+double assay__sweep_now_s(void);
+assay_status assay__sweep_setup(sweep *s);
+void assay__sweep_teardown(sweep *s);
+/* Candidates of one problem: bindings x tunables, minus constraints; rows put into the store. */
+assay_status assay__sweep_candidates(sweep *s, sweep_problem *p);
+/* Input files and expected results; released when the group is done. */
+assay_status assay__sweep_inputs(sweep *s, sweep_problem *p);
+void assay__sweep_release(sweep_problem *p);
+/* Runs the candidate on every set in `w` and compares; sets verdict, digest, figures; stores. */
+assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w);
+/* Compares the output file with set 0: the second check after timing. */
+assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                  assay__worker **w);
+/* A fresh worker with the problem prepared. */
+assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w);
+json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);
+/* Books a crash or time-out of a candidate; the worker is gone. Other statuses pass through. */
+assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status);
+/* kind: "screen", "measure", "confirm"; ordinal from 0 within the kind.  Times all candidates that
+ * are in and have not had that visit yet, in random order. */
+assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal);
+/* Tie set and the contenders that confirming visits must show. */
+assay_status assay__sweep_choose(sweep *s, sweep_problem *p);
+/* Winner by the confirming visits, then measurements and the route into the store. */
+assay_status assay__sweep_publish(sweep *s, sweep_problem *p);
+/* Books what the store already knows: finished problems, quarantine, and with --resume visits. */
+assay_status assay__sweep_recall(sweep *s, sweep_problem *p);
+assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_candidate *c);
+assay_status assay__sweep_peaks(sweep *s);
+void assay__sweep_step(sweep *s, const char *phase, const sweep_problem *p, size_t steps);
+
+#endif

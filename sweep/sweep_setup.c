@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_setup.c -- what a sweep needs to know before it measures: store, kernels, host. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/deployment_host.h"
+#include "runtime/error.h"
+#include "support/json.h"
+#include "sweep/sweep_internal.h"
+#include "tuner/worker.h"
+
+double assay__sweep_now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static assay_status start_plain_worker(const sweep *s, assay__worker **out)
+{
+    const assay__worker_options options = {NULL, s->o->plugin_path, NULL, s->o->stop};
+
+    return assay__worker_start(&options, out);
+}
+
+/* Twice the last cache, so that a rotation finds nothing of its last round there. */
+static double rotate_bytes(void)
+{
+    long llc = sysconf(_SC_LEVEL3_CACHE_SIZE);
+
+    if (llc <= 0)
+        llc = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (llc <= 0)
+        llc = 32 << 20;
+    return 2.0 * (double)llc;
+}
+
+static const assay_kernel_desc *find_row(const assay_manifest *m, const char *kernel, int64_t op,
+                                         int64_t dtype)
+{
+    for (size_t i = 0; i < m->kernel_count; i++) {
+        const assay_kernel_desc *desc = assay__manifest_kernel(m, i);
+        if (desc->op == (assay_op_id)op && desc->dtypes[0] == (uint8_t)dtype &&
+            strcmp(desc->name, kernel) == 0)
+            return desc;
+    }
+    return NULL;
+}
+
+/* The worker opened drivers and libraries to know the revisions; here only manifests are read. */
+static assay_status take_binding(sweep *s, const json_t *row, sweep_kernel *k)
+{
+    const char *backend, *kernel, *hex, *libraries = "";
+    int64_t op, dtype;
+    bool available;
+    assay__plugin *plugin;
+
+    ASSAY_TRY(assay__json_get_string(row, "backend", &backend));
+    ASSAY_TRY(assay__json_get_string(row, "kernel", &kernel));
+    ASSAY_TRY(assay__json_get_string(row, "revision", &hex));
+    ASSAY_TRY(assay__json_get_int(row, "op", &op));
+    ASSAY_TRY(assay__json_get_int(row, "dtype", &dtype));
+    ASSAY_TRY(assay__json_get_bool(row, "available", &available));
+    plugin = assay__plugins_find(s->plugins, backend);
+    if (plugin == NULL)
+        return assay__fail(ASSAY_INTERNAL, "the worker has a backend '%s' that is not here",
+                           backend);
+    k->manifest = plugin->manifest;
+    k->desc = find_row(plugin->manifest, kernel, op, dtype);
+    if (k->desc == NULL)
+        return assay__fail(ASSAY_INTERNAL, "the worker has a kernel '%s' that is not here", kernel);
+    k->available = available;
+    if (available)
+        ASSAY_TRY(assay__json_get_string(row, "libraries", &libraries));
+    k->libraries = strdup(libraries);
+    if (k->libraries == NULL)
+        return assay__fail(ASSAY_NOMEM, "kernel list");
+    return assay_digest_parse(hex, &k->revision);
+}
+
+static assay_status take_bindings(sweep *s, json_t *reply)
+{
+    json_t *list;
+    size_t count;
+
+    ASSAY_TRY(assay__json_get_array(reply, "bindings", &list));
+    count = json_array_size(list);
+    s->kernels = calloc(count > 0 ? count : 1, sizeof *s->kernels);
+    if (s->kernels == NULL)
+        return assay__fail(ASSAY_NOMEM, "kernel list");
+    for (size_t i = 0; i < count; i++) {
+        s->kernel_count++;
+        ASSAY_TRY(take_binding(s, json_array_get(list, i), &s->kernels[i]));
+    }
+    return ASSAY_OK;
+}
+
+static assay_status load_kernels(sweep *s)
+{
+    assay__worker *w = NULL;
+    json_t *reply = NULL;
+    assay_status status;
+
+    ASSAY_TRY(assay__plugins_load(s->o->plugin_path, NULL, &s->plugins));
+    ASSAY_TRY(start_plain_worker(s, &w));
+    status = assay__worker_call(w, json_pack("{s:s}", "cmd", "bindings"), NULL, 0, 60000, &reply);
+    if (status == ASSAY_OK)
+        status = take_bindings(s, reply);
+    json_decref(reply);
+    assay__worker_stop(&w);
+    return status;
+}
+
+static assay_status open_rows(sweep *s)
+{
+    char hex[ASSAY_DIGEST_HEX];
+    assay_digest digest;
+    assay__db_sweep row = {s->o->profile->name, "{}", s->o->argv_json, s->o->seed};
+    char *settings = NULL;
+    json_t *json =
+        json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f}", "profile", s->o->profile->name,
+                  "visits", (int)s->o->profile->visits, "confirms", (int)s->o->profile->confirms,
+                  "spans", (int)s->o->profile->spans, "span_ns", s->o->profile->span_ns, "warm_ns",
+                  s->o->profile->warm_ns, "visit_budget_ns", s->o->profile->budget_ns, "prune",
+                  s->o->profile->prune, "rotate_bytes", s->rotate_bytes);
+    assay_status status;
+
+    ASSAY_TRY(assay__deployment_host(&s->deployment));
+    assay_deployment_digest(&s->deployment, &digest);
+    assay_digest_format(&digest, hex);
+    (void)snprintf(s->deployment_hex, sizeof s->deployment_hex, "%s", hex);
+    status = assay__json_dump(json, false, &settings);
+    json_decref(json);
+    ASSAY_TRY(status);
+    row.settings_json = settings;
+    status = assay__db_put_deployment(s->db, &s->deployment, s->o->label, &s->deployment_row);
+    if (status == ASSAY_OK)
+        status = assay__db_begin_sweep(s->db, &row, &s->sweep_row);
+    free(settings);
+    return status;
+}
+
+static char operand_letter(const char *layout, size_t i)
+{
+    return layout != NULL && i < strlen(layout) ? layout[i] : 'c';
+}
+
+static assay_status make_problem(sweep *s, const assay__shape *shape, sweep_problem *p)
+{
+    p->problem = shape->problem;
+    p->weight = shape->count;
+    p->output_fd = -1;
+    for (size_t i = 0; i < SWEEP_SETS; i++)
+        p->input_fd[i] = p->wide_fd[i] = -1;
+    if (assay_problem_format(&p->problem, ASSAY_TEXT_ACCURACY, p->text, sizeof p->text) == 0)
+        return assay__fail(ASSAY_INTERNAL, "a problem's text is too long");
+    for (size_t i = 0; i < p->problem.dtype_count; i++)
+        p->layout[i] = operand_letter(s->o->layout, i);
+    return assay__db_put_problem(s->db, &p->problem, &p->row);
+}
+
+static assay_status make_problems(sweep *s)
+{
+    const assay__shape_set *set = s->o->shapes;
+    assay_status status = ASSAY_OK;
+
+    s->problems = calloc(set->count > 0 ? set->count : 1, sizeof *s->problems);
+    if (s->problems == NULL)
+        return assay__fail(ASSAY_NOMEM, "%zu problems", set->count);
+    s->problem_count = set->count;
+    ASSAY_TRY(assay__db_begin(s->db));
+    for (size_t i = 0; status == ASSAY_OK && i < set->count; i++)
+        status = make_problem(s, &set->items[i], &s->problems[i]);
+    for (size_t i = 0; status == ASSAY_OK && i < set->count; i++)
+        status = assay__sweep_candidates(s, &s->problems[i]);
+    if (status != ASSAY_OK) {
+        assay__db_rollback(s->db);
+        return status;
+    }
+    return assay__db_commit(s->db);
+}
+
+assay_status assay__sweep_setup(sweep *s)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    s->rotate_bytes = rotate_bytes();
+    s->cpus = cpus > 0 ? (unsigned)cpus : 1;
+    s->peak_bytes = NAN;
+    for (size_t i = 0; i < 4; i++)
+        s->peak_flops[i] = NAN;
+    assay__rng_seed_named(&s->rng, s->o->seed, "sweep order");
+    ASSAY_TRY(assay__db_open(s->o->db_path, &s->db));
+    ASSAY_TRY(load_kernels(s));
+    if (s->deployment.usable_cpus > 0)
+        s->cpus = s->deployment.usable_cpus;
+    ASSAY_TRY(open_rows(s));
+    if (s->deployment.usable_cpus > 0)
+        s->cpus = s->deployment.usable_cpus;
+    return make_problems(s);
+}
+
+void assay__sweep_teardown(sweep *s)
+{
+    for (size_t i = 0; s->problems != NULL && i < s->problem_count; i++) {
+        assay__sweep_release(&s->problems[i]);
+        free(s->problems[i].candidates);
+    }
+    free(s->problems);
+    for (size_t i = 0; i < s->kernel_count; i++)
+        free(s->kernels[i].libraries);
+    free(s->kernels);
+    assay__plugins_destroy(&s->plugins);
+    assay__db_close(&s->db);
+}

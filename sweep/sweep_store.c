@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_store.c -- measurement rows, and what a sweep recalls from the store. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "sweep/sweep_internal.h"
+#include "tuner/stats.h"
+
+assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_candidate *c)
+{
+    char policy[48];
+    size_t visits = c->visit_count + c->confirm_count + (c->screen_ns > 0 ? 1u : 0u);
+    assay__db_measurement row = {.sweep = s->sweep_row,
+                                 .revision = c->revision_row,
+                                 .deployment = s->deployment_row,
+                                 .problem = p->row,
+                                 .layout = p->layout,
+                                 .policy = policy,
+                                 .align = s->o->align,
+                                 .verdict = c->verdict,
+                                 .reason = c->reason,
+                                 .median_ns = c->time_ns,
+                                 .lo_ns = c->lo_ns,
+                                 .hi_ns = c->hi_ns,
+                                 .min_ns = c->min_ns,
+                                 .mad_ns = NAN,
+                                 .ratio = c->ratio,
+                                 .ratio_lo = c->ratio_lo,
+                                 .ratio_hi = c->ratio_hi,
+                                 .samples = (int64_t)c->sample_count,
+                                 .visits = (int64_t)visits,
+                                 .stop_reason = c->out ? "out" : "count",
+                                 .flags = "",
+                                 .output_digest = c->digest};
+
+    (void)assay_policy_format(s->o->policy, policy, sizeof policy);
+    if (c->visit_count > 1)
+        (void)assay__stats_mad(c->visit_ns, c->visit_count, &row.mad_ns);
+    return assay__db_put_measurement(s->db, &row, &c->measurement_row);
+}
+
+/* ---- recall ---- */
+
+static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidate *c)
+{
+    int found = 0;
+
+    ASSAY_TRY(assay__db_find_quarantine(s->db, c->revision_row, s->deployment_row, p->row, &found,
+                                        c->reason, sizeof c->reason));
+    if (found) {
+        c->out = true;
+        c->verdict = ASSAY__VERDICT_CRASHED;
+        s->summary->quarantined++;
+    }
+    return ASSAY_OK;
+}
+
+/* Finished: the same profile published a route and every candidate of today took part in it. */
+static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, bool *finished)
+{
+    char profile[32] = "";
+    int64_t winner = 0;
+    int found = 0;
+
+    *finished = false;
+    ASSAY_TRY(assay__db_find_route(s->db, s->deployment_row, p->row, p->layout, s->o->align, policy,
+                                   &found, &winner, profile, sizeof profile));
+    if (!found || strcmp(profile, s->o->profile->name) != 0)
+        return ASSAY_OK;
+    for (size_t i = 0; i < p->count; i++) {
+        assay__db_measurement row;
+        int64_t id;
+        ASSAY_TRY(assay__db_find_measurement(s->db, p->candidates[i].revision_row,
+                                             s->deployment_row, p->row, p->layout, s->o->align,
+                                             policy, &found, &row, &id));
+        if (!found)
+            return ASSAY_OK;
+    }
+    *finished = true;
+    return ASSAY_OK;
+}
+
+/* Newest medians last; only as many as the profile asks for are kept. */
+static void keep_last(double *values, size_t *count, size_t limit, double value)
+{
+    if (*count == limit) {
+        memmove(values, values + 1, (limit - 1) * sizeof *values);
+        (*count)--;
+    }
+    values[(*count)++] = value;
+}
+
+typedef struct recall {
+    sweep_candidate *c;
+    const assay__profile *profile;
+} recall;
+
+static assay_status take_visit(void *cookie, const char *kind, const double *samples, size_t count)
+{
+    recall *r = cookie;
+    sweep_candidate *c = r->c;
+    double median;
+
+    if (count == 0)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__stats_median(samples, count, &median));
+    if (strcmp(kind, "screen") == 0)
+        c->screen_ns = median;
+    else if (strcmp(kind, "measure") == 0)
+        keep_last(c->visit_ns, &c->visit_count, r->profile->visits, median);
+    /* Confirming visits are never recalled: they belong to one decision. */
+    c->sample_count += count;
+    for (size_t i = 0; i < count; i++)
+        if (!(c->min_ns <= samples[i]))
+            c->min_ns = samples[i];
+    return ASSAY_OK;
+}
+
+/* A check that was passed need not be repeated: the figures come from its row. */
+static assay_status recall_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c)
+{
+    assay__db_accuracy row;
+    int found = 0;
+    int64_t id = 0;
+
+    ASSAY_TRY(assay__db_find_accuracy(s->db, c->revision_row, s->deployment_row, p->row, &found,
+                                      &row, &id));
+    if (!found || !row.passed)
+        return ASSAY_OK;
+    c->checked = true;
+    c->verdict = ASSAY__VERDICT_OK;
+    c->accuracy_row = id;
+    c->digest = row.output_digest;
+    c->max_ulp = row.max_ulp;
+    c->max_rho = row.max_rho;
+    c->max_rel = row.max_rel;
+    c->max_abs = row.max_abs;
+    c->proof = row.proof;
+    return ASSAY_OK;
+}
+
+/* What an interrupted sweep of the same profile has measured already counts. */
+static assay_status recall_visits(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                  const char *policy)
+{
+    recall r = {c, s->o->profile};
+    assay__db_measurement row;
+    int found = 0;
+    int64_t id = 0;
+
+    ASSAY_TRY(assay__db_find_measurement(s->db, c->revision_row, s->deployment_row, p->row,
+                                         p->layout, s->o->align, policy, &found, &row, &id));
+    if (!found)
+        return ASSAY_OK;
+    c->measurement_row = id;
+    if (row.verdict == ASSAY__VERDICT_WRONG || row.verdict == ASSAY__VERDICT_IMPOSSIBLE ||
+        row.verdict == ASSAY__VERDICT_MISTRUSTED) {
+        c->verdict = row.verdict;
+        c->out = true;
+        (void)snprintf(c->reason, sizeof c->reason, "%s", row.reason);
+        return ASSAY_OK;
+    }
+    ASSAY_TRY(recall_accuracy(s, p, c));
+    return c->checked ? assay__db_each_visit(s->db, id, s->o->profile->name, take_visit, &r)
+                      : ASSAY_OK;
+}
+
+assay_status assay__sweep_recall(sweep *s, sweep_problem *p)
+{
+    char policy[48];
+    bool finished = false;
+
+    (void)assay_policy_format(s->o->policy, policy, sizeof policy);
+    if (s->o->resume)
+        ASSAY_TRY(is_finished(s, p, policy, &finished));
+    p->skip = finished;
+    for (size_t i = 0; !p->skip && i < p->count; i++) {
+        ASSAY_TRY(recall_quarantine(s, p, &p->candidates[i]));
+        if (s->o->resume && !p->candidates[i].out)
+            ASSAY_TRY(recall_visits(s, p, &p->candidates[i], policy));
+    }
+    return ASSAY_OK;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_visit.c -- one visit: a fresh worker times the candidates in random order. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "support/json.h"
+#include "sweep/sweep_internal.h"
+#include "tuner/environment.h"
+#include "tuner/stats.h"
+
+assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w)
+{
+    const assay__worker_options options = {NULL, s->o->plugin_path, NULL, s->o->stop};
+    int fds[SWEEP_SETS + 1];
+    json_t *reply = NULL;
+    assay_status status;
+
+    for (size_t i = 0; i < p->sets; i++)
+        fds[i] = p->input_fd[i];
+    fds[p->sets] = p->output_fd;
+    ASSAY_TRY(assay__worker_start(&options, w));
+    status = assay__worker_call(*w,
+                                json_pack("{s:s, s:s, s:i}", "cmd", "prepare", "problem", p->text,
+                                          "align", (int)s->o->align),
+                                fds, p->sets + 1, 30000, &reply);
+    json_decref(reply);
+    if (status != ASSAY_OK)
+        assay__worker_stop(w);
+    return status;
+}
+
+json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c)
+{
+    json_t *tunables = json_array();
+
+    for (size_t i = 0; i < c->kernel->desc->tunable_count; i++)
+        json_array_append_new(tunables, json_integer(c->tunables[i]));
+    return json_pack("{s:s, s:s, s:s, s:o}", "cmd", cmd, "backend", c->kernel->manifest->name,
+                     "kernel", c->kernel->desc->name, "tunables", tunables);
+}
+
+/* ---- one timed stay ---- */
+
+typedef struct stay {
+    double *samples;
+    size_t count;
+    int64_t inner;
+    assay_clock_info clock;
+    double median_ns;
+} stay;
+
+static assay_status read_samples(const json_t *reply, stay *out)
+{
+    json_t *list;
+
+    ASSAY_TRY(assay__json_get_array(reply, "samples", &list));
+    out->count = json_array_size(list);
+    out->samples = calloc(out->count > 0 ? out->count : 1, sizeof *out->samples);
+    if (out->samples == NULL)
+        return assay__fail(ASSAY_NOMEM, "samples");
+    for (size_t i = 0; i < out->count; i++)
+        out->samples[i] = json_number_value(json_array_get(list, i));
+    return assay__stats_median(out->samples, out->count, &out->median_ns);
+}
+
+static assay_status read_clock(const json_t *reply, assay_clock_info *clock)
+{
+    const char *name;
+    int64_t quality;
+
+    ASSAY_TRY(assay__json_get_string(reply, "clock.name", &name));
+    ASSAY_TRY(assay__json_get_real(reply, "clock.resolution_ns", &clock->resolution_ns));
+    ASSAY_TRY(assay__json_get_real(reply, "clock.overhead_ns", &clock->overhead_ns));
+    ASSAY_TRY(assay__json_get_int(reply, "clock.quality", &quality));
+    (void)snprintf(clock->name, sizeof clock->name, "%s", name);
+    clock->quality = (assay_timing_quality)quality;
+    return ASSAY_OK;
+}
+
+static int time_limit_ms(const sweep *s, const sweep_candidate *c)
+{
+    const assay__profile *f = s->o->profile;
+    double known = c->screen_ns > 0 ? c->screen_ns : 0;
+
+    return f->run_timeout_ms + (int)((f->warm_ns + f->budget_ns + 8 * known) * 4 / 1e6);
+}
+
+static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *w, bool screening,
+                                   stay *out)
+{
+    const assay__profile *f = s->o->profile;
+    json_t *request = assay__sweep_request("time", c), *reply = NULL;
+    double begin = assay__sweep_now_s();
+    assay_status status;
+
+    json_object_update_new(
+        request, json_pack("{s:i, s:f, s:i, s:f, s:f, s:f, s:I}", "cache", (int)s->o->policy.cache,
+                           "span_ns", f->span_ns, "spans", screening ? 3 : (int)f->spans, "warm_ns",
+                           screening ? f->warm_ns / 2 : f->warm_ns, "budget_ns",
+                           screening ? f->budget_ns / 4 : f->budget_ns, "rotate_bytes",
+                           s->rotate_bytes, "seed", (json_int_t)(assay__rng_bits(&s->rng) >> 40)));
+    memset(out, 0, sizeof *out);
+    status = assay__worker_call(w, request, NULL, 0, time_limit_ms(s, c), &reply);
+    if (status == ASSAY_OK)
+        status = read_samples(reply, out);
+    if (status == ASSAY_OK)
+        status = assay__json_get_int(reply, "inner", &out->inner);
+    if (status == ASSAY_OK)
+        status = read_clock(reply, &out->clock);
+    json_decref(reply);
+    s->timed_ns += (assay__sweep_now_s() - begin) * 1e9;
+    return status;
+}
+
+/* Faster than the machine can be: no kernel, a broken timer or a broken kernel. */
+static bool below_floor(const sweep *s, const sweep_problem *p, double ns)
+{
+    double flops, floor_ns = 0;
+    double rate = s->peak_flops[p->problem.dtypes[0] < 4 ? p->problem.dtypes[0] : 1];
+
+    if (assay_problem_flops(&p->problem, &flops) && rate > 0 &&
+        assay_op_get((assay_op_id)p->problem.op)->family == ASSAY_FAMILY_CONTRACTION)
+        floor_ns = flops / rate;
+    /* A tenth of slack: the peak has an interval too. */
+    return floor_ns > 0 && ns < floor_ns / 1.10;
+}
+
+static void book_samples(sweep_candidate *c, const stay *t, const char *kind)
+{
+    if (strcmp(kind, "screen") == 0)
+        c->screen_ns = t->median_ns;
+    else if (strcmp(kind, "confirm") == 0 && c->confirm_count < SWEEP_VISITS)
+        c->confirm_ns[c->confirm_count++] = t->median_ns;
+    else if (c->visit_count < SWEEP_VISITS)
+        c->visit_ns[c->visit_count++] = t->median_ns;
+    c->sample_count += t->count;
+    for (size_t i = 0; i < t->count; i++)
+        if (!(c->min_ns <= t->samples[i]))
+            c->min_ns = t->samples[i];
+}
+
+static assay_status put_visit(sweep *s, sweep_problem *p, sweep_candidate *c, const stay *t,
+                              const char *kind, const char *context)
+{
+    assay__db_visit row = {.kind = kind,
+                           .samples = t->samples,
+                           .sample_count = t->count,
+                           .inner = t->inner,
+                           .ratio = NAN,
+                           .clock = t->clock,
+                           .context_json = context};
+    int64_t id;
+    assay_status status;
+
+    ASSAY_TRY(assay__db_begin(s->db));
+    status = assay__sweep_put_measurement(s, p, c);
+    row.measurement = c->measurement_row;
+    row.ordinal = (int64_t)(c->visit_count + c->confirm_count);
+    if (status == ASSAY_OK)
+        status = assay__db_put_visit(s->db, &row, &id);
+    if (status != ASSAY_OK) {
+        assay__db_rollback(s->db);
+        return status;
+    }
+    return assay__db_commit(s->db);
+}
+
+static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                            const char *kind)
+{
+    char *before = NULL;
+    stay t = {0};
+    assay_status status = assay__context_json(&before);
+
+    if (status == ASSAY_OK)
+        status = time_candidate(s, c, *w, strcmp(kind, "screen") == 0, &t);
+    if (status == ASSAY_OK && below_floor(s, p, t.median_ns)) {
+        c->verdict = ASSAY__VERDICT_IMPOSSIBLE;
+        (void)snprintf(c->reason, sizeof c->reason, "%.0f ns is below the roofline floor",
+                       t.median_ns);
+        c->out = true;
+        s->summary->impossible++;
+    }
+    if (status == ASSAY_OK)
+        book_samples(c, &t, kind);
+    if (status == ASSAY_OK)
+        status = assay__sweep_recheck(s, p, c, w);
+    if (status == ASSAY_OK)
+        status = put_visit(s, p, c, &t, kind, before);
+    if (status == ASSAY_OK)
+        s->summary->measured++;
+    free(t.samples);
+    free(before);
+    return status;
+}
+
+/* ---- the visit ---- */
+
+/* Has the candidate had its share of this kind of visit already (before a resume, say)? */
+static bool had_enough(const sweep_candidate *c, const char *kind, size_t ordinal)
+{
+    if (strcmp(kind, "screen") == 0)
+        return c->screen_ns > 0;
+    if (strcmp(kind, "confirm") == 0)
+        return !c->contender || c->confirm_count > ordinal;
+    return c->visit_count > ordinal;
+}
+
+static size_t order_of(sweep *s, const sweep_problem *p, const char *kind, size_t ordinal,
+                       size_t *order)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->candidates[i].out && !had_enough(&p->candidates[i], kind, ordinal))
+            order[n++] = i;
+    assay__rng_shuffle(&s->rng, order, n);
+    return n;
+}
+
+static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                              const char *kind)
+{
+    assay_status status = ASSAY_OK;
+
+    if (*w == NULL)
+        status = assay__sweep_worker(s, p, w);
+    if (status == ASSAY_OK && !c->checked)
+        status = assay__sweep_fate(s, p, c, assay__sweep_check(s, p, c, w));
+    if (status == ASSAY_OK && !c->out && *w == NULL)
+        status = assay__sweep_worker(s, p, w);
+    if (status == ASSAY_OK && !c->out)
+        status = assay__sweep_fate(s, p, c, stay_of(s, p, c, w, kind));
+    if (*w != NULL && !assay__worker_alive(*w))
+        assay__worker_stop(w);
+    return status;
+}
+
+assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
+{
+    size_t *order = calloc(p->count > 0 ? p->count : 1, sizeof *order);
+    assay__worker *w = NULL;
+    assay_status status = ASSAY_OK;
+    size_t n;
+
+    if (order == NULL)
+        return assay__fail(ASSAY_NOMEM, "visit order");
+    n = order_of(s, p, kind, ordinal, order);
+    for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
+        if (s->o->stop != NULL && *s->o->stop)
+            status = assay__fail(ASSAY_INTERRUPTED, "interrupted");
+        if (status == ASSAY_OK)
+            status = visit_one(s, p, &p->candidates[order[i]], &w, kind);
+        assay__sweep_step(s, kind, p, 1);
+    }
+    assay__worker_stop(&w);
+    free(order);
+    return status;
+}
+
+assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status)
+{
+    if (status != ASSAY_CRASH && status != ASSAY_TIMEOUT && status != ASSAY_DEVICE &&
+        status != ASSAY_NUMERIC && status != ASSAY_UNSUPPORTED)
+        return status;
+    c->verdict = status == ASSAY_TIMEOUT ? ASSAY__VERDICT_TIMEOUT : ASSAY__VERDICT_CRASHED;
+    c->out = true;
+    (void)snprintf(c->reason, sizeof c->reason, "%s", assay_last_error());
+    if (status == ASSAY_TIMEOUT)
+        s->summary->timed_out++;
+    else
+        s->summary->crashed++;
+    s->summary->quarantined++;
+    ASSAY_TRY(assay__db_begin(s->db));
+    status = assay__sweep_put_measurement(s, p, c);
+    if (status == ASSAY_OK)
+        status =
+            assay__db_put_quarantine(s->db, c->revision_row, s->deployment_row, p->row, c->reason);
+    if (status != ASSAY_OK) {
+        assay__db_rollback(s->db);
+        return status;
+    }
+    return assay__db_commit(s->db);
+}

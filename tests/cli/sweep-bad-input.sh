@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# Bad input of a sweep: exit 2 with file, line and field, nothing started, no store made.
+set -u
+fail() { echo "FAIL: $*"; exit 1; }
+cd "$WORK" || exit 1
+
+# expect CODE TEXT ARG... -- the exit code, and TEXT on stderr
+expect() {
+    local want=$1 text=$2 rc=0
+    shift 2
+    assay sweep --db s.db "$@" >out 2>err || rc=$?
+    [ "$rc" = "$want" ] || fail "exit $rc, not $want: assay sweep $* ($(cat err))"
+    grep -qF -- "$text" err || fail "no '$text' from assay sweep $*: $(cat err)"
+}
+
+expect 2 matmul --op matmull --dtype f32 --shape m=1,n=1,k=1
+expect 2 f31 --op matmul --dtype f31 --shape m=1,n=1,k=1
+expect 2 trans_a --op matmul --dtype f32 --shape m=1,n=1,kk=1
+expect 2 "'k'" --op matmul --dtype f32 --shape m=1,n=1
+expect 2 m=-1 --op matmul --dtype f32 --shape m=-1,n=1,k=1
+expect 2 "64 bits" --op matmul --dtype f32 --shape m=99999999999999999999,n=1,k=1
+expect 2 "2^62" --op matmul --dtype f32 --shape m=1099511627776,n=1099511627776,k=1
+expect 2 shape --op exp --dtype f32
+expect 2 nothing
+expect 2 profile --op exp --dtype f32 --shape n=1 --profile slow
+expect 2 align --op exp --dtype f32 --shape n=1 --align 32
+expect 2 flag --flag
+expect 2 missing.csv --shapes missing.csv
+: >empty.csv
+expect 2 empty.csv --shapes empty.csv
+printf 'op,dtype,n\nexp,f32,64\nexp,f32,6x\n' >bad.csv
+expect 2 bad.csv:3 --shapes bad.csv
+printf 'op,dtype,n,n\nexp,f32,64,64\n' >twice.csv
+expect 2 twice.csv --shapes twice.csv
+printf 'op,dtype,q\nexp,f32,64\n' >unknown.csv
+expect 2 unknown.csv --shapes unknown.csv
+[ ! -e s.db ] || fail "a store was made for bad input"
+
+echo "this is no store" >s.db
+before=$(sha256sum s.db)
+expect 3 s.db --op exp --dtype f32 --shape n=16 --profile quick
+[ "$before" = "$(sha256sum s.db)" ] || fail "a foreign file was changed"
+rm s.db
+printf 'op,dtype,n\nexp,i32,64\n' >unsupported.csv
+expect 1 i32 --shapes unsupported.csv --profile quick

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/worker.c -- the worker's request loop and its table of commands. */
+#include "tuner/worker.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "runtime/error.h"
+#include "tuner/peaks.h"
+
+static assay_status do_hello(assay__worker_state *s, json_t *request, assay__message *m,
+                             json_t *reply)
+{
+    const char *path = json_string_value(json_object_get(request, "plugin_path"));
+    const char *backends = json_string_value(json_object_get(request, "backends"));
+
+    (void)m;
+    json_object_set_new(reply, "pid", json_integer(getpid()));
+    if (s->plugins != NULL)
+        return assay__fail(ASSAY_INTERNAL, "hello twice");
+    return assay__plugins_load(path, backends, &s->plugins);
+}
+
+static assay_status do_bindings(assay__worker_state *s, json_t *request, assay__message *m,
+                                json_t *reply)
+{
+    (void)request;
+    (void)m;
+    return assay__worker_bindings(s, reply);
+}
+
+static assay_status do_prepare(assay__worker_state *s, json_t *request, assay__message *m,
+                               json_t *reply)
+{
+    (void)reply;
+    return assay__worker_prepare(s, request, m);
+}
+
+static assay_status do_run(assay__worker_state *s, json_t *request, assay__message *m,
+                           json_t *reply)
+{
+    (void)m;
+    (void)reply;
+    return assay__worker_run(s, request);
+}
+
+static assay_status do_time(assay__worker_state *s, json_t *request, assay__message *m,
+                            json_t *reply)
+{
+    (void)m;
+    return assay__worker_time(s, request, reply);
+}
+
+static assay_status do_wide(assay__worker_state *s, json_t *request, assay__message *m,
+                            json_t *reply)
+{
+    (void)reply;
+    return assay__worker_wide(s, request, m);
+}
+
+static assay_status do_peaks(assay__worker_state *s, json_t *request, assay__message *m,
+                             json_t *reply)
+{
+    (void)s;
+    (void)m;
+    return assay__peaks_measure(json_number_value(json_object_get(request, "seconds")), reply);
+}
+
+static const struct command {
+    const char *name;
+    assay_status (*run)(assay__worker_state *s, json_t *request, assay__message *m, json_t *reply);
+} commands[] = {
+    {"hello", do_hello}, {"bindings", do_bindings}, {"prepare", do_prepare}, {"run", do_run},
+    {"time", do_time},   {"wide", do_wide},         {"peaks", do_peaks},
+};
+
+static assay_status dispatch(assay__worker_state *s, assay__message *m, json_t *reply)
+{
+    const char *name = json_string_value(json_object_get(m->body, "cmd"));
+
+    for (size_t i = 0; name != NULL && i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(commands[i].name, name) != 0)
+            continue;
+        if (s->plugins == NULL && commands[i].run != do_hello)
+            return assay__fail(ASSAY_NOT_INITIALIZED, "the first request must be hello");
+        return commands[i].run(s, m->body, m, reply);
+    }
+    return assay__fail(ASSAY_INTERNAL, "unknown request '%s'", name != NULL ? name : "");
+}
+
+static assay_status serve_one(assay__worker_state *s, int socket)
+{
+    assay__message m = {0};
+    json_t *reply = json_object();
+    assay_status status, result;
+
+    if (reply == NULL)
+        return ASSAY_NOMEM;
+    status = assay__message_receive(socket, NULL, &m);
+    if (status == ASSAY_OK) {
+        assay__error_clear();
+        result = dispatch(s, &m, reply);
+        json_object_set_new(reply, "status", json_integer(result));
+        /* A driver's text may be in any encoding: json_string refuses what is not UTF-8. */
+        json_t *text = json_string(result == ASSAY_OK ? "" : assay_last_error());
+        json_object_set_new(reply, "error", text != NULL ? text : json_string("(text not UTF-8)"));
+        status = assay__message_send(socket, m.token, reply, NULL, 0);
+        assay__message_clear(&m);
+    }
+    json_decref(reply);
+    return status;
+}
+
+int assay__worker_main(int socket)
+{
+    const struct rlimit no_core = {0, 0};
+    assay__worker_state s;
+
+    memset(&s, 0, sizeof s);
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    /* A worker must not outlive a parent that was killed. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (serve_one(&s, socket) == ASSAY_OK)
+        ;
+    assay__worker_release(&s);
+    assay__plugins_destroy(&s.plugins);
+    return 0;
+}

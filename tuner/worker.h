@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/worker.h -- the worker process: loads plug-ins, runs and times kernels on request.
+ *
+ * Requests are JSON objects with "cmd"; replies have "status", "error" and what is said here.
+ *   hello    plugin_path?, backends?                 loads the plug-ins
+ *   bindings                                         -> bindings: [{backend, kernel, op, dtypes,
+ *                                                       revision, available, reason, libraries}]
+ *   prepare  problem, align, sets + descriptors      one input file a set, then the output file
+ *   run      backend, kernel, tunables, set          one launch into the output file
+ *   time     backend, kernel, tunables, cache, span_ns, spans, warm_ns, budget_ns, rotate_bytes,
+ * seed
+ *                                                    -> samples [ns a call], inner, clock; the last
+ *                                                       output is left in the output file
+ *   wide     problem, align, threads + descriptors   inputs, result: hi, lo, bound, magnitude
+ *   peaks    seconds                                 -> peaks: [{name, unit, samples}] */
+#ifndef ASSAY_TUNER_WORKER_H
+#define ASSAY_TUNER_WORKER_H
+
+#include "support/json.h"
+
+#include "runtime/plugin_set.h"
+#include "tuner/arena.h"
+#include "tuner/protocol.h"
+
+#define ASSAY__WORKER_SETS (ASSAY__PROTOCOL_FDS - 1)
+
+typedef struct assay__worker_problem {
+    assay_problem problem;
+    unsigned align;
+    assay__input_plan in;
+    assay__output_plan out;
+    size_t sets;
+    void *inputs[ASSAY__WORKER_SETS]; /* read-only maps */
+    void *output;                     /* between guard pages */
+    struct assay__worker_pool
+        *pool; /* operand sets to rotate over; NULL until something is timed */
+} assay__worker_problem;
+
+typedef struct assay__worker_state {
+    assay__plugins *plugins;
+    assay__worker_problem *prepared; /* NULL: none */
+} assay__worker_state;
+
+/* Serves requests on `socket` until its end of file.  Returns the process exit code. */
+int assay__worker_main(int socket);
+
+/* Handlers; each returns a status, and may add to `reply`. */
+assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assay__message *m);
+assay_status assay__worker_run(assay__worker_state *s, json_t *request);
+assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply);
+assay_status assay__worker_wide(assay__worker_state *s, json_t *request, assay__message *m);
+assay_status assay__worker_bindings(assay__worker_state *s, json_t *reply);
+void assay__worker_pool_clear(struct assay__worker_pool **pool);
+void assay__worker_release(assay__worker_state *s);
+
+/* A kernel named in a request, ready to launch. */
+typedef struct assay__worker_kernel {
+    const assay_kernel_desc *desc;
+    const assay__backend *backend; /* open */
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+} assay__worker_kernel;
+assay_status assay__worker_kernel_find(assay__worker_state *s, json_t *request,
+                                       assay__worker_kernel *out);
+/* The kernel called `name` of a manifest for the problem's op and dtypes; NULL: none. */
+const assay_kernel_desc *assay__manifest_find(const assay_manifest *manifest, const char *name,
+                                              const assay_problem *problem);
+/* The oracle of an op in the plug-in "ref". */
+assay_status assay__worker_oracle(assay__worker_state *s, const assay_problem *problem,
+                                  const assay_oracle_desc **out);
+/* Operand addresses of input set `set` and the output at `output`. */
+void assay__worker_addresses(const assay__worker_problem *p, char *inputs, char *output,
+                             void *out[ASSAY_MAX_OPERANDS]);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/worker_kernels.c -- kernels by name, and the list of bindings with their revisions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/deployment_host.h"
+#include "runtime/error.h"
+#include "support/json.h"
+#include "tuner/worker.h"
+
+#define IDENTITY_CAP 4096
+
+static bool fits(const assay_kernel_desc *desc, const assay_problem *problem)
+{
+    return desc->op == (assay_op_id)problem->op && desc->dtype_count == problem->dtype_count &&
+           memcmp(desc->dtypes, problem->dtypes, desc->dtype_count) == 0;
+}
+
+const assay_kernel_desc *assay__manifest_find(const assay_manifest *manifest, const char *name,
+                                              const assay_problem *problem)
+{
+    for (size_t i = 0; i < manifest->kernel_count; i++) {
+        const assay_kernel_desc *desc = assay__manifest_kernel(manifest, i);
+        if (fits(desc, problem) && strcmp(desc->name, name) == 0)
+            return desc;
+    }
+    return NULL;
+}
+
+static assay_status read_tunables(json_t *request, assay__worker_kernel *k)
+{
+    json_t *list = json_object_get(request, "tunables");
+
+    if (json_array_size(list) != k->desc->tunable_count ||
+        k->desc->tunable_count > ASSAY_MAX_TUNABLES)
+        return assay__fail(ASSAY_INTERNAL, "%s takes %zu tunables", k->desc->name,
+                           k->desc->tunable_count);
+    for (size_t i = 0; i < k->desc->tunable_count; i++)
+        k->tunables[i] = json_integer_value(json_array_get(list, i));
+    return ASSAY_OK;
+}
+
+assay_status assay__worker_kernel_find(assay__worker_state *s, json_t *request,
+                                       assay__worker_kernel *out)
+{
+    const char *backend = json_string_value(json_object_get(request, "backend"));
+    const char *kernel = json_string_value(json_object_get(request, "kernel"));
+    assay__plugin *plugin;
+
+    if (s->prepared == NULL || backend == NULL || kernel == NULL)
+        return assay__fail(ASSAY_INTERNAL, "request without a prepared problem or a kernel");
+    plugin = assay__plugins_find(s->plugins, backend);
+    if (plugin == NULL)
+        return assay__fail(ASSAY_UNAVAILABLE, "backend '%s' is not loaded", backend);
+    memset(out, 0, sizeof *out);
+    out->desc = assay__manifest_find(plugin->manifest, kernel, &s->prepared->problem);
+    if (out->desc == NULL)
+        return assay__fail(ASSAY_UNAVAILABLE, "backend '%s' has no kernel '%s' for this problem",
+                           backend, kernel);
+    ASSAY_TRY(assay__backend_open(&plugin->backend));
+    out->backend = &plugin->backend;
+    return read_tunables(request, out);
+}
+
+assay_status assay__worker_oracle(assay__worker_state *s, const assay_problem *problem,
+                                  const assay_oracle_desc **out)
+{
+    assay__plugin *ref = assay__plugins_find(s->plugins, "ref");
+
+    for (size_t i = 0; ref != NULL && i < ref->manifest->oracle_count; i++) {
+        if (ref->manifest->oracles[i].op == (assay_op_id)problem->op) {
+            *out = &ref->manifest->oracles[i];
+            return ASSAY_OK;
+        }
+    }
+    return assay__fail(ASSAY_UNAVAILABLE,
+                       "no oracle for op '%s': the plug-in 'ref' is missing or too old",
+                       assay_op_get((assay_op_id)problem->op)->name);
+}
+
+/* Identity texts of all libraries that the kernel names, one after another. */
+static assay_status library_text(const assay__plugin *plugin, const assay_kernel_desc *desc,
+                                 json_t *row)
+{
+    char *text = calloc(1, IDENTITY_CAP * 2);
+    size_t used = 0;
+    int bad;
+
+    if (text == NULL)
+        return assay__fail(ASSAY_NOMEM, "library identity");
+    for (const char *const *lib = desc->libraries; lib != NULL && *lib != NULL; lib++) {
+        if (assay__backend_library_identity(&plugin->backend, *lib, text + used,
+                                            IDENTITY_CAP * 2 - used) == ASSAY_OK)
+            used += strlen(text + used);
+    }
+    bad = (int)assay__json_put_string(row, "libraries", text);
+    free(text);
+    return (assay_status)bad;
+}
+
+static assay_status binding_row(assay__plugin *plugin, const assay_kernel_desc *desc,
+                                const char *isa, json_t *list)
+{
+    json_t *row = json_object();
+    char hex[ASSAY_DIGEST_HEX];
+    assay_binding binding;
+    int bad;
+
+    ASSAY_TRY(assay__json_append_take(list, row));
+    ASSAY_TRY(assay__plugin_binding(plugin, desc, isa, &binding));
+    assay_digest_format(&binding.revision, hex);
+    bad = (int)assay__json_put_string(row, "backend", plugin->manifest->name);
+    bad |= (int)assay__json_put_string(row, "kernel", desc->name);
+    bad |= (int)assay__json_put_int(row, "op", desc->op);
+    bad |= (int)assay__json_put_int(row, "dtype", desc->dtypes[0]);
+    bad |= (int)assay__json_put_string(row, "revision", hex);
+    bad |= (int)assay__json_put_bool(row, "available", binding.available != 0);
+    bad |= (int)assay__json_put_string(row, "reason", binding.reason);
+    if (bad == 0 && binding.available)
+        bad = (int)library_text(plugin, desc, row);
+    return (assay_status)bad;
+}
+
+assay_status assay__worker_bindings(assay__worker_state *s, json_t *reply)
+{
+    json_t *list = json_array();
+    assay_deployment here;
+
+    ASSAY_TRY(assay__json_put_take(reply, "bindings", list));
+    ASSAY_TRY(assay__deployment_host(&here));
+    for (size_t i = 0; i < assay__plugins_count(s->plugins); i++) {
+        assay__plugin *plugin = assay__plugins_at(s->plugins, i);
+        if (plugin->status != ASSAY_OK)
+            continue;
+        for (size_t k = 0; k < plugin->manifest->kernel_count; k++)
+            ASSAY_TRY(
+                binding_row(plugin, assay__manifest_kernel(plugin->manifest, k), here.isa, list));
+    }
+    return ASSAY_OK;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/worker_run.c -- preparing a problem, single runs, and the oracle's wide results. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "runtime/error.h"
+#include "tuner/worker.h"
+
+void assay__worker_addresses(const assay__worker_problem *p, char *inputs, char *output,
+                             void *out[ASSAY_MAX_OPERANDS])
+{
+    for (size_t i = 0; i < p->in.count; i++)
+        out[i] = inputs + p->in.offset[i];
+    out[p->problem.dtype_count - 1] = output + p->out.offset;
+}
+
+void assay__worker_release(assay__worker_state *s)
+{
+    assay__worker_problem *p = s->prepared;
+
+    if (p == NULL)
+        return;
+    for (size_t i = 0; i < p->sets; i++)
+        assay__unmap_guarded(p->inputs[i], p->in.total);
+    assay__unmap_guarded(p->output, p->out.total);
+    assay__worker_pool_clear(&p->pool);
+    free(p);
+    s->prepared = NULL;
+}
+
+static assay_status check_file(int fd, uint64_t total, const char *what)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || (uint64_t)st.st_size < total)
+        return assay__fail(ASSAY_INTERNAL, "%s file is too small", what);
+    return ASSAY_OK;
+}
+
+static assay_status read_problem(json_t *request, assay_problem *p, unsigned *align)
+{
+    const char *text = json_string_value(json_object_get(request, "problem"));
+
+    if (text == NULL)
+        return assay__fail(ASSAY_INTERNAL, "request has no problem");
+    *align = (unsigned)json_integer_value(json_object_get(request, "align"));
+    return assay_problem_parse(text, p);
+}
+
+static assay_status map_sets(assay__worker_problem *p, assay__message *m)
+{
+    for (size_t i = 0; i < p->sets; i++) {
+        ASSAY_TRY(check_file(m->fds[i], p->in.total, "input"));
+        p->inputs[i] = assay__map_guarded(m->fds[i], p->in.total, false);
+        if (p->inputs[i] == NULL)
+            return assay__fail(ASSAY_NOMEM, "cannot map the inputs");
+    }
+    ASSAY_TRY(check_file(m->fds[p->sets], p->out.total, "output"));
+    p->output = assay__map_guarded(m->fds[p->sets], p->out.total, true);
+    if (p->output == NULL)
+        return assay__fail(ASSAY_NOMEM, "cannot map the output");
+    return ASSAY_OK;
+}
+
+assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assay__message *m)
+{
+    assay__worker_problem *p;
+    assay_status status;
+
+    assay__worker_release(s);
+    if (m->fd_count < 2)
+        return assay__fail(ASSAY_INTERNAL, "prepare needs input and output files");
+    p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return assay__fail(ASSAY_NOMEM, "problem");
+    p->sets = m->fd_count - 1;
+    s->prepared = p;
+    status = read_problem(request, &p->problem, &p->align);
+    if (status == ASSAY_OK)
+        status = assay__input_plan_make(&p->problem, p->align, &p->in);
+    if (status == ASSAY_OK)
+        status = assay__output_plan_make(&p->problem, p->align, &p->out);
+    if (status == ASSAY_OK)
+        status = map_sets(p, m);
+    if (status != ASSAY_OK)
+        assay__worker_release(s);
+    return status;
+}
+
+assay_status assay__worker_run(assay__worker_state *s, json_t *request)
+{
+    size_t set = (size_t)json_integer_value(json_object_get(request, "set"));
+    void *addresses[ASSAY_MAX_OPERANDS] = {NULL};
+    assay_tensor operands[ASSAY_MAX_OPERANDS];
+    assay__worker_kernel k;
+
+    ASSAY_TRY(assay__worker_kernel_find(s, request, &k));
+    if (set >= s->prepared->sets)
+        return assay__fail(ASSAY_INTERNAL, "input set %zu does not exist", set);
+    assay__worker_addresses(s->prepared, s->prepared->inputs[set], s->prepared->output, addresses);
+    if (assay__reads_output(&s->prepared->problem)) {
+        size_t last = s->prepared->in.count - 1;
+        memcpy(addresses[s->prepared->problem.dtype_count - 1],
+               (char *)s->prepared->inputs[set] + s->prepared->in.offset[last],
+               s->prepared->in.bytes[last]);
+    }
+    ASSAY_TRY(assay__tensors_make(&s->prepared->problem, addresses, operands));
+    const assay_launch launch = {.struct_size = sizeof launch,
+                                 .operand_count = s->prepared->problem.dtype_count,
+                                 .problem = &s->prepared->problem,
+                                 .operands = operands,
+                                 .tunables = k.tunables,
+                                 .instance = k.backend->instance};
+    ASSAY_TRY(assay__backend_launch(k.backend, k.desc->run, &launch));
+    return assay__backend_synchronize(k.backend);
+}
+
+/* The result file: hi, lo, bound and, for contractions, magnitude: count doubles each. */
+static assay_status compute_wide(assay__worker_state *s, const assay_problem *p, char *inputs,
+                                 const assay__input_plan *in, double *result, unsigned threads)
+{
+    size_t out_index = (size_t)p->dtype_count - 1;
+    int64_t count = assay_problem_operand_elements(p, out_index);
+    bool contraction = assay_op_get((assay_op_id)p->op)->family == ASSAY_FAMILY_CONTRACTION;
+    void *addresses[ASSAY_MAX_OPERANDS] = {NULL};
+    assay_tensor operands[ASSAY_MAX_OPERANDS];
+    const assay_oracle_desc *oracle;
+
+    for (size_t i = 0; i < in->count; i++)
+        addresses[i] = inputs + in->offset[i];
+    ASSAY_TRY(assay__tensors_make(p, addresses, operands));
+    ASSAY_TRY(assay__worker_oracle(s, p, &oracle));
+    const assay_launch launch = {.struct_size = sizeof launch,
+                                 .operand_count = p->dtype_count,
+                                 .problem = p,
+                                 .operands = operands};
+    const assay_wide out = {
+        result, result + count, result + 2 * count, contraction ? result + 3 * count : NULL,
+        0,      count};
+    return oracle->wide(&launch, threads, &out);
+}
+
+assay_status assay__worker_wide(assay__worker_state *s, json_t *request, assay__message *m)
+{
+    unsigned threads = (unsigned)json_integer_value(json_object_get(request, "threads"));
+    assay__input_plan in;
+    assay_problem p;
+    unsigned align;
+    struct stat st;
+    assay_status status;
+
+    if (m->fd_count != 2 || fstat(m->fds[1], &st) != 0)
+        return assay__fail(ASSAY_INTERNAL, "wide needs an input and a result file");
+    ASSAY_TRY(read_problem(request, &p, &align));
+    ASSAY_TRY(assay__input_plan_make(&p, align, &in));
+    ASSAY_TRY(check_file(m->fds[0], in.total, "input"));
+    if (st.st_size < assay_problem_operand_elements(&p, (size_t)p.dtype_count - 1) * 32)
+        return assay__fail(ASSAY_INTERNAL, "the result file is too small");
+    char *inputs = mmap(NULL, in.total, PROT_READ, MAP_SHARED, m->fds[0], 0);
+    double *result =
+        mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fds[1], 0);
+    if (inputs == MAP_FAILED || result == MAP_FAILED)
+        status = assay__fail(ASSAY_NOMEM, "cannot map %lld bytes", (long long)st.st_size);
+    else
+        status = compute_wide(s, &p, inputs, &in, result, threads > 0 ? threads : 1);
+    if (inputs != MAP_FAILED)
+        munmap(inputs, in.total);
+    if (result != MAP_FAILED)
+        munmap(result, (size_t)st.st_size);
+    return status;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/worker_time.c -- timing one variant: operand sets to rotate over, warm-up, spans. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "runtime/error.h"
+#include "tuner/worker.h"
+
+#define MAX_SETS  4096u
+#define MAX_INNER 1000000u
+
+/* Copies of the operands: all inputs first, made read-only once filled so that a kernel that
+ * writes there faults on the spot, then all outputs.  Kept while the problem stays prepared. */
+struct assay__worker_pool {
+    char *inputs, *outputs;
+    size_t input_bytes, output_bytes; /* of all sets */
+    size_t sets, filled;
+    assay_tensor *operands; /* sets * dtype_count */
+    assay_launch *launches;
+};
+typedef struct assay__worker_pool pool;
+
+typedef struct timing {
+    double span_ns, warm_ns, budget_ns;
+    size_t spans, inner;
+    json_t *samples; /* NULL: warming up */
+    double total_ns, last_ns;
+} timing;
+
+void assay__worker_pool_clear(struct assay__worker_pool **p)
+{
+    pool *q = *p;
+
+    if (q == NULL)
+        return;
+    if (q->inputs != NULL)
+        munmap(q->inputs, q->input_bytes);
+    if (q->outputs != NULL)
+        munmap(q->outputs, q->output_bytes);
+    free(q->operands);
+    free(q->launches);
+    free(q);
+    *p = NULL;
+}
+
+static size_t set_count(const assay__worker_problem *w, double rotate_bytes)
+{
+    uint64_t each = w->in.total + w->out.total;
+    double sets = rotate_bytes / (double)each;
+
+    if (!(sets > 1))
+        return 1;
+    return sets > MAX_SETS ? MAX_SETS : (size_t)sets + 1;
+}
+
+static char *map_bytes(size_t bytes)
+{
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Makes sets [filled, wanted): touching memory costs more than timing a small kernel, so only what
+ * the spans will rotate over is made. */
+static assay_status pool_fill(pool *p, assay__worker_problem *w, size_t wanted)
+{
+    if (wanted <= p->filled)
+        return ASSAY_OK;
+    for (size_t i = p->filled; i < wanted; i++) {
+        char *inputs = p->inputs + i * w->in.total, *output = p->outputs + i * w->out.total;
+        void *addresses[ASSAY_MAX_OPERANDS] = {NULL};
+
+        memcpy(inputs, w->inputs[0], w->in.total);
+        assay__worker_addresses(w, inputs, output, addresses);
+        ASSAY_TRY(
+            assay__tensors_make(&w->problem, addresses, p->operands + i * w->problem.dtype_count));
+    }
+    p->filled = wanted;
+    if (mprotect(p->inputs, (size_t)w->in.total * wanted, PROT_READ) != 0)
+        return assay__fail(ASSAY_INTERNAL, "cannot protect the inputs");
+    return ASSAY_OK;
+}
+
+static assay_status pool_make(assay__worker_problem *w, double rotate_bytes)
+{
+    pool *p = calloc(1, sizeof *p);
+
+    if (p == NULL)
+        return assay__fail(ASSAY_NOMEM, "operand sets");
+    w->pool = p;
+    p->sets = set_count(w, rotate_bytes);
+    p->input_bytes = (size_t)w->in.total * p->sets;
+    p->output_bytes = (size_t)w->out.total * p->sets;
+    p->operands = calloc(p->sets * w->problem.dtype_count, sizeof *p->operands);
+    p->launches = calloc(p->sets, sizeof *p->launches);
+    p->inputs = map_bytes(p->input_bytes);
+    p->outputs = map_bytes(p->output_bytes);
+    if (p->inputs == NULL || p->outputs == NULL || p->operands == NULL || p->launches == NULL)
+        return assay__fail(ASSAY_NOMEM, "%zu bytes to rotate over",
+                           p->input_bytes + p->output_bytes);
+    return ASSAY_OK;
+}
+
+/* The first `sets` sets: fresh poison in every output, launches of this kernel. */
+static assay_status pool_aim(assay__worker_problem *w, const assay__worker_kernel *k, size_t sets)
+{
+    pool *p = w->pool;
+    size_t operands = w->problem.dtype_count;
+
+    ASSAY_TRY(pool_fill(p, w, sets));
+    for (size_t i = 0; i < sets; i++) {
+        char *output = p->outputs + i * w->out.total;
+        assay__output_poison(output, &w->out, (assay_dtype)w->problem.dtypes[operands - 1]);
+        if (assay__reads_output(&w->problem))
+            memcpy(output + w->out.offset,
+                   p->inputs + i * w->in.total + w->in.offset[w->in.count - 1], w->out.bytes);
+        p->launches[i] = (assay_launch){.struct_size = sizeof(assay_launch),
+                                        .operand_count = (uint32_t)operands,
+                                        .problem = &w->problem,
+                                        .operands = p->operands + i * operands,
+                                        .tunables = k->tunables,
+                                        .instance = k->backend->instance};
+    }
+    return ASSAY_OK;
+}
+
+static void take_span(void *cookie, double span_ns, size_t inner)
+{
+    timing *t = cookie;
+
+    t->last_ns = span_ns / (double)inner;
+    t->total_ns += span_ns;
+    if (t->samples != NULL)
+        json_array_append_new(t->samples, json_real(t->last_ns));
+}
+
+static assay_status measure(const assay__worker_kernel *k, const pool *p, timing *t, size_t inner,
+                            size_t spans, assay_cache_mode cache, assay_clock_info *clock)
+{
+    const assay_measure what = {.struct_size = sizeof what,
+                                .run = k->desc->run,
+                                .launches = p->launches,
+                                .launch_count = p->sets,
+                                .inner = inner,
+                                .spans = spans,
+                                .cache = cache,
+                                .sink = take_span,
+                                .cookie = t};
+
+    return assay__backend_measure(k->backend, &what, clock);
+}
+
+/* One span over the first `sets` operand sets. */
+static assay_status probe(const assay__worker_kernel *k, const pool *p, timing *t, size_t inner,
+                          size_t sets, assay_cache_mode cache, assay_clock_info *clock)
+{
+    pool some = *p;
+
+    some.sets = sets;
+    return measure(k, &some, t, inner, 1, cache, clock);
+}
+
+static size_t calls_in(double ns, double each_ns)
+{
+    double calls = ns / (each_ns > 1 ? each_ns : 1);
+
+    if (calls < 1)
+        return 1;
+    return calls > MAX_INNER ? MAX_INNER : (size_t)calls + 1;
+}
+
+/* Untimed calls on one set for about warm_ns; leaves the time of a call in t->last_ns. */
+static assay_status warm_up(const assay__worker_kernel *k, const pool *p, timing *t,
+                            assay_cache_mode cache, assay_clock_info *clock)
+{
+    t->samples = NULL;
+    t->total_ns = 0;
+    ASSAY_TRY(probe(k, p, t, 1, 1, cache, clock)); /* page faults, JIT, thread start */
+    ASSAY_TRY(probe(k, p, t, 1, 1, cache, clock));
+    if (t->total_ns < t->warm_ns)
+        ASSAY_TRY(probe(k, p, t, calls_in(t->warm_ns - t->total_ns, t->last_ns), 1, cache, clock));
+    return ASSAY_OK;
+}
+
+/* At least span_ns a span; lengthened by up to a fifth so that spans do not fall in step with a
+ * timer. */
+static size_t choose_inner(const timing *t, uint64_t seed)
+{
+    double wanted = t->span_ns / (t->last_ns > 1 ? t->last_ns : 1);
+
+    wanted *= 1.0 + (double)(seed % 1000) / 5000.0;
+    if (wanted < 1)
+        return 1;
+    return wanted > MAX_INNER ? MAX_INNER : (size_t)wanted + 1;
+}
+
+/* As many spans as asked for, or as fit the budget; at least one. */
+static size_t choose_spans(const timing *t)
+{
+    double fit = t->budget_ns / (t->last_ns * (double)t->inner + 1);
+
+    if (fit < 1)
+        return 1;
+    return fit < (double)t->spans ? (size_t)fit : t->spans;
+}
+
+static void reply_clock(json_t *reply, const assay_clock_info *clock)
+{
+    json_object_set_new(reply, "clock",
+                        json_pack("{s:s, s:f, s:f, s:i}", "name", clock->name, "resolution_ns",
+                                  clock->resolution_ns, "overhead_ns", clock->overhead_ns,
+                                  "quality", (int)clock->quality));
+}
+
+/* Enough sets for every launch of the spans to find its own, or as many as exceed the caches. */
+static size_t sets_for(const pool *p, const timing *t)
+{
+    double launches = (double)calls_in(t->span_ns, t->last_ns) * 1.2 * (double)(t->spans + 1) + 1;
+
+    return launches < (double)p->sets ? (size_t)launches : p->sets;
+}
+
+static assay_status time_variant(assay__worker_problem *w, const assay__worker_kernel *k, timing *t,
+                                 json_t *request, json_t *reply)
+{
+    bool hot = json_integer_value(json_object_get(request, "cache")) == ASSAY_CACHE_HOT;
+    uint64_t seed = (uint64_t)json_integer_value(json_object_get(request, "seed"));
+    assay_cache_mode cache = hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE;
+    assay_clock_info clock;
+    pool some;
+    size_t spans;
+
+    memset(&clock, 0, sizeof clock);
+    ASSAY_TRY(pool_aim(w, k, 1));
+    ASSAY_TRY(warm_up(k, w->pool, t, cache, &clock));
+    some = *w->pool;
+    some.sets = sets_for(w->pool, t);
+    ASSAY_TRY(pool_aim(w, k, some.sets));
+    /* One untimed span as the timed ones will be: it has the caches cold. */
+    ASSAY_TRY(probe(k, &some, t, calls_in(t->span_ns, t->last_ns), some.sets, cache, &clock));
+    t->inner = choose_inner(t, seed);
+    spans = choose_spans(t);
+    t->samples = json_array();
+    json_object_set_new(reply, "samples", t->samples);
+    /* One call: the rotation must go on from span to span. */
+    ASSAY_TRY(measure(k, &some, t, t->inner, spans, cache, &clock));
+    json_object_set_new(reply, "inner", json_integer((json_int_t)t->inner));
+    json_object_set_new(reply, "sets", json_integer((json_int_t)some.sets));
+    reply_clock(reply, &clock);
+    /* The output of a timed run goes back for the second check: the set that ran last. */
+    const assay_launch *last = &some.launches[(t->inner * spans - 1) % some.sets];
+    memcpy((char *)w->output + w->out.offset,
+           assay_tensor_data(&last->operands[w->problem.dtype_count - 1]), w->out.bytes);
+    return ASSAY_OK;
+}
+
+assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply)
+{
+    timing t = {.span_ns = json_number_value(json_object_get(request, "span_ns")),
+                .warm_ns = json_number_value(json_object_get(request, "warm_ns")),
+                .budget_ns = json_number_value(json_object_get(request, "budget_ns")),
+                .spans = (size_t)json_integer_value(json_object_get(request, "spans"))};
+    double rotate = json_number_value(json_object_get(request, "rotate_bytes"));
+    assay__worker_kernel k;
+
+    ASSAY_TRY(assay__worker_kernel_find(s, request, &k));
+    if (json_integer_value(json_object_get(request, "cache")) == ASSAY_CACHE_HOT)
+        rotate = 0;
+    if (s->prepared->pool == NULL)
+        ASSAY_TRY(pool_make(s->prepared, rotate));
+    return time_variant(s->prepared, &k, &t, request, reply);
+}
