@@ -11,7 +11,7 @@
 
 #include "tests/support/plugin_case.h"
 
-static const char *const plugins[] = {"cpu"};
+static const char *const plugins[] = {"cpu", "openblas"};
 #define PLUGINS ((int)(sizeof plugins / sizeof *plugins))
 
 static const assay_manifest *ref;

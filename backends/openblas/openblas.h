@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/openblas/openblas.h -- the entry points of OpenBLAS, opened at run time. */
+#ifndef ASSAY_BACKENDS_OPENBLAS_H
+#define ASSAY_BACKENDS_OPENBLAS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "assay/plugin.h"
+
+enum { OPENBLAS_ROW_MAJOR = 101, OPENBLAS_NO_TRANS = 111, OPENBLAS_TRANS = 112 };
+
+typedef struct openblas_library {
+    void (*sgemm)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                  const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
+    void (*dgemm)(int order, int trans_a, int trans_b, int m, int n, int k, double alpha,
+                  const double *a, int lda, const double *b, int ldb, double beta, double *c,
+                  int ldc);
+    void (*set_threads)(int threads);
+    int (*get_threads)(void);
+    int (*get_parallel)(void); /* 0 serial, 1 pthread, 2 OpenMP */
+    char *(*get_config)(void);
+    char *(*get_corename)(void);
+} openblas_library;
+
+/* Opens the library on the first call; NULL with the reason in *why (static) when it cannot. */
+const openblas_library *openblas_open(const char **why);
+
+assay_status openblas_sgemm(const assay_launch *launch);
+assay_status openblas_dgemm(const assay_launch *launch);
+bool openblas_usable(const assay_problem *problem, const int64_t *tunables);
+
+#endif

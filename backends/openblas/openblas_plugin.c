@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/openblas/openblas_plugin.c -- manifest of OpenBLAS as a backend for matmul. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/openblas/openblas.h"
+#include "backends/source_hash.h"
+#include "gen/config.h"
+#include "runtime/elf_id.h"
+#include "runtime/host_backend.h"
+
+static const int64_t thread_values[] = {1, 2, 4, 8, 16, 32, 64};
+static const assay_tunable tunables[] = {{"threads", thread_values,
+                                          sizeof thread_values / sizeof *thread_values, 1,
+                                          "threads that OpenBLAS may use"}};
+static const char *const sources[] = {"backends/openblas/openblas_gemm.c", NULL};
+static const char *const libraries[] = {"openblas", NULL};
+
+#define BY_ROWS                                 \
+    {                                           \
+        ASSAY_CAP_LEADING | ASSAY_CAP_OFFSET, 0 \
+    }
+
+/* Its bits depend on the thread count. */
+#define GEMM(dtype, run_)                                                                          \
+    {                                                                                              \
+        .struct_size = sizeof(assay_kernel_desc), .name = "openblas_gemm", .op = ASSAY_OP_matmul,  \
+        .dtype_count = 3, .dtypes = {dtype, dtype, dtype}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS},    \
+        .default_rank = 0, .tunables = tunables, .tunable_count = 1,                               \
+        .can_run_fn = openblas_usable, .sources = sources, .libraries = libraries,                 \
+        .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG}, .entry_point = "cblas_" #run_, \
+        .run = openblas_##run_                                                                     \
+    }
+
+static const assay_kernel_desc kernels[] = {GEMM(ASSAY_F32, sgemm), GEMM(ASSAY_F64, dgemm)};
+
+/* The second word of "OpenBLAS 0.3.21 DYNAMIC_ARCH ...". */
+static void read_version(const char *config, char *version, size_t cap)
+{
+    const char *space = strchr(config, ' ');
+    size_t length = space != NULL ? strcspn(space + 1, " ") : 0;
+
+    snprintf(version, cap, "%.*s", (int)length, length > 0 ? space + 1 : "");
+}
+
+static assay_status library_identity(assay_instance *instance, const char *name, char *buf,
+                                     size_t cap)
+{
+    const char *why;
+    char version[32];
+    const void *symbol;
+    assay__elf_id id;
+
+    if (strcmp(name, "openblas") != 0)
+        return assay__host_fail(instance, ASSAY_UNAVAILABLE, "no library %s here", name);
+    const openblas_library *library = openblas_open(&why);
+    if (library == NULL)
+        return assay__host_fail(instance, ASSAY_UNAVAILABLE, "OpenBLAS: %s", why);
+    memcpy(&symbol, &library->sgemm, sizeof symbol);
+    if (assay__elf_id_of_address(symbol, &id) != ASSAY_OK)
+        return assay__host_fail(instance, ASSAY_UNAVAILABLE, "OpenBLAS: its file cannot be read");
+    read_version(library->get_config(), version, sizeof version);
+    int length = snprintf(buf, cap,
+                          "soname=%s\nversion=%s\nbuild_id=%s\nconfig=%s\ncorename=%s\n"
+                          "parallel=%d\n",
+                          id.soname, version, id.build_id, library->get_config(),
+                          library->get_corename(), library->get_parallel());
+    if (length < 0 || (size_t)length >= cap)
+        return assay__host_fail(instance, ASSAY_OVERFLOW, "identity of OpenBLAS needs %d bytes",
+                                length + 1);
+    return ASSAY_OK;
+}
+
+static const assay_backend backend = {
+    ASSAY__HOST_BACKEND_SLOTS,
+    .open = assay__host_open,
+    .library_identity = library_identity,
+    .launch = assay__host_launch,
+    .measure = assay__host_measure,
+};
+
+ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
+    .struct_size = sizeof(assay_manifest),
+    .abi_version = ASSAY_PLUGIN_ABI,
+    .name = "openblas",
+    .version = ASSAY_VERSION,
+    .compiler = ASSAY_COMPILER_ID,
+    .kernels = kernels,
+    .kernel_count = sizeof kernels / sizeof *kernels,
+    .sources = assay__source_hashes,
+    .source_count = ASSAY_SOURCE_COUNT,
+    .backend = &backend,
+};
