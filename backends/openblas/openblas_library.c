@@ -95,6 +95,15 @@ static bool take_all(void *handle, const char *file)
            take(handle, file, "openblas_get_corename", &library.get_corename);
 }
 
+/* We pass int; a build with 64-bit integers would read beyond it. */
+static bool narrow(const char *file)
+{
+    if (strstr(library.get_config(), "USE64BITINT") == NULL)
+        return true;
+    snprintf(reason, sizeof reason, "%.800s has 64-bit integers, 32-bit ones are needed", file);
+    return false;
+}
+
 static void open_once(void)
 {
     struct link_map *map = NULL;
@@ -106,7 +115,7 @@ static void open_once(void)
         snprintf(reason, sizeof reason, "the loader does not say where OpenBLAS came from");
         return;
     }
-    ready = take_all(handle, map->l_name) && unshadowed(map->l_name);
+    ready = take_all(handle, map->l_name) && unshadowed(map->l_name) && narrow(map->l_name);
     if (ready)
         library.set_threads(1); /* it starts with all */
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/openblas/openblas_plugin.c -- manifest of OpenBLAS as a backend for matmul. */
+/* backends/openblas/openblas_plugin.c -- manifest of OpenBLAS as a backend for matmul.
+ *
+ * `threads` defaults to what the library itself would use: the usable CPUs, rounded down to a
+ * value of the list.  The machine decides it, so it is filled in when the plug-in is loaded. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,11 +14,21 @@
 #include "runtime/host_backend.h"
 
 static const int64_t thread_values[] = {1, 2, 4, 8, 16, 32, 64};
-static const assay_tunable tunables[] = {{"threads", thread_values,
-                                          sizeof thread_values / sizeof *thread_values, 1,
-                                          "threads that OpenBLAS may use"}};
-static const char *const sources[] = {"backends/openblas/openblas_gemm.c", NULL};
+static assay_tunable tunables[] = {{"threads", thread_values,
+                                    sizeof thread_values / sizeof *thread_values, 1,
+                                    "threads that OpenBLAS may use"}};
+static const char *const sources[] = {"backends/openblas/openblas_gemm.c",
+                                      "backends/openblas/openblas_library.c", NULL};
 static const char *const libraries[] = {"openblas", NULL};
+
+__attribute__((constructor)) static void set_default_threads(void)
+{
+    int64_t cpus = (int64_t)assay__host_usable_cpus();
+
+    for (size_t i = 0; i < sizeof thread_values / sizeof *thread_values; i++)
+        if (thread_values[i] <= cpus)
+            tunables[0].default_value = thread_values[i];
+}
 
 #define BY_ROWS                                 \
     {                                           \
