@@ -14,7 +14,7 @@
 const char *const assay__db_views_sql = assay__views_sql;
 
 /* Pages in the -wal before a commit moves them into the file: 16 MiB. */
-#define CHECKPOINT_PAGES "4096"
+#define CHECKPOINT_PAGES "2048"
 
 #define STRING_OF(x)       STRING_OF_INNER(x)
 #define STRING_OF_INNER(x) #x
@@ -57,6 +57,8 @@ static assay_status create_or_migrate(assay__handle *h)
 
 static assay_status make_schema(assay__handle *h)
 {
+    /* Holds only while the file is empty. */
+    ASSAY_TRY(assay__handle_exec(h, "PRAGMA page_size = " STRING_OF(ASSAY__DB_PAGE_BYTES), "lock"));
     ASSAY_TRY(assay__handle_exec(h, "BEGIN IMMEDIATE", "lock"));
     assay_status status = create_or_migrate(h);
     if (status == ASSAY_OK)

@@ -18,9 +18,6 @@
 
 static const char sqlite_magic[16] = "SQLite format 3";
 
-/* A store that lost its first bytes still has whole pages; text and other formats seldom do. */
-#define PAGE_BYTES 4096
-
 static assay_status look_at_file(const char *path, int fd, assay__db_look *out)
 {
     struct stat info;
@@ -40,7 +37,8 @@ static assay_status look_at_file(const char *path, int fd, assay__db_look *out)
         *out = ASSAY__LOOK_SQLITE;
         return ASSAY_OK;
     }
-    if (info.st_size % PAGE_BYTES == 0)
+    /* A store that lost its first bytes still has whole pages; text and other formats seldom do. */
+    if (info.st_size % ASSAY__DB_PAGE_BYTES == 0)
         return assay__fail(ASSAY_DB_DAMAGED,
                            "%s: store is damaged: its header is not SQLite's; restore a copy, or "
                            "try `sqlite3 FILE .recover`",
@@ -363,5 +361,16 @@ assay_status assay__query_id(assay__query *q, int64_t *out)
                            q->sql->name);
     if (out != NULL)
         *out = id;
+    return ASSAY_OK;
+}
+
+assay_status assay__query_insert(assay__query *q, int64_t *out)
+{
+    sqlite3_set_last_insert_rowid(q->handle->sql, 0);
+    while (assay__query_step(q))
+        ;
+    ASSAY_TRY(assay__query_done(q));
+    if (out != NULL)
+        *out = sqlite3_last_insert_rowid(q->handle->sql);
     return ASSAY_OK;
 }

@@ -17,6 +17,8 @@
 #define ASSAY__DB_APPLICATION_ID 1095975257 /* "ASAY" */
 #define ASSAY__DB_VERSION        1
 #define ASSAY__DB_BUSY_MS        20000
+/* Reads 100,000 routes in 80 ms, 4096 in 105; one transaction a variant is 10 % slower. */
+#define ASSAY__DB_PAGE_BYTES     8192
 
 enum {
     ASSAY__SQL_WHOLE =
@@ -102,5 +104,9 @@ uint64_t assay__file_mark(const char *path, const char *suffix);
 uint64_t assay__handle_mark(const assay__handle *h);
 /* Steps a statement that returns at most one row with an id, and resets. NULL: not wanted. */
 assay_status assay__query_id(assay__query *q, int64_t *out);
+
+/* Runs an INSERT; out: the new row's id, 0 when an existing row was updated instead.  Twice as fast
+ * for a small row as RETURNING, which goes through a temporary table. */
+assay_status assay__query_insert(assay__query *q, int64_t *out);
 
 #endif

@@ -133,7 +133,6 @@ CREATE TABLE measurement (
     measured_utc     TEXT NOT NULL,    -- UTC, of the last change
     UNIQUE (deployment, revision, problem, layout, align, policy)
 ) STRICT;
-CREATE INDEX measurement_by_problem ON measurement (problem);
 
 -- One stay of one worker at one variant: raw samples, only ever added.
 CREATE TABLE visit (

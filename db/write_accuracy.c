@@ -4,7 +4,7 @@
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { ACCURACY_PUT, ACCURACY_FIND };
+enum { ACCURACY_PUT, ACCURACY_ID, ACCURACY_FIND };
 
 /* ACCURACY_FIND: a failure of a revision outweighs what passed, the union its strata, the stronger
  * proof the weaker, the later the earlier. */
@@ -30,9 +30,12 @@ const assay__sql assay__sql_accuracy[] = {
          " zero_sign_mismatch = excluded.zero_sign_mismatch, flushed = excluded.flushed,"
          " histogram_json = excluded.histogram_json, worst_index = excluded.worst_index,"
          " worst_json = excluded.worst_json, reference = excluded.reference,"
-         " output_digest = excluded.output_digest, measured_utc = excluded.measured_utc"
-         " RETURNING id",
+         " output_digest = excluded.output_digest, measured_utc = excluded.measured_utc",
          0},
+    [ACCURACY_ID] = {"accuracy id",
+                     "SELECT id FROM accuracy WHERE deployment = ?1 AND revision = ?2"
+                     " AND problem = ?3 AND stratum = ?4 AND seed = ?5",
+                     0},
     [ACCURACY_FIND] =
         {"accuracy find",
          "SELECT id, sweep, stratum, seed, passed, proof, elements, max_ulp, max_err_ulp,"
@@ -73,17 +76,32 @@ static void bind_worst(assay__query *q, const assay__db_accuracy *a, char digest
     assay__bind_text(q, assay__db_hash_text(a->output_digest, digest));
 }
 
+static void bind_key(assay__query *q, const assay__db_accuracy *a)
+{
+    assay__bind_int(q, a->deployment);
+    assay__bind_int(q, a->revision);
+    assay__bind_int(q, a->problem);
+    assay__bind_text(q, a->stratum);
+    assay__bind_int(q, (int64_t)a->seed);
+}
+
+static assay_status find_id(assay__db *db, const assay__db_accuracy *a, int64_t *out)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_accuracy[ACCURACY_ID], &q));
+    bind_key(&q, a);
+    return assay__query_id(&q, out);
+}
+
 static assay_status put_accuracy(assay__db *db, const assay__db_accuracy *a, int64_t *out)
 {
     assay__query q;
     char digest[17];
+    int64_t id = 0;
 
     ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_accuracy[ACCURACY_PUT], &q));
-    assay__bind_int(&q, a->deployment);
-    assay__bind_int(&q, a->revision);
-    assay__bind_int(&q, a->problem);
-    assay__bind_text(&q, a->stratum);
-    assay__bind_int(&q, (int64_t)a->seed);
+    bind_key(&q, a);
     assay__bind_int(&q, a->sweep);
     assay__bind_int(&q, a->passed != 0);
     assay__bind_text(&q, assay__db_proof_name(a->proof));
@@ -91,7 +109,12 @@ static assay_status put_accuracy(assay__db *db, const assay__db_accuracy *a, int
     bind_figures(&q, a);
     bind_worst(&q, a, digest);
     assay__bind_text(&q, assay__db_now(db));
-    return assay__query_id(&q, out);
+    ASSAY_TRY(assay__query_insert(&q, &id));
+    if (id == 0)
+        return find_id(db, a, out);
+    if (out != NULL)
+        *out = id;
+    return ASSAY_OK;
 }
 
 assay_status assay__db_put_accuracy(assay__db *db, const assay__db_accuracy *a, int64_t *out)

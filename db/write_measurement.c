@@ -4,7 +4,7 @@
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { MEASUREMENT_PUT, MEASUREMENT_FIND };
+enum { MEASUREMENT_PUT, MEASUREMENT_ID, MEASUREMENT_FIND };
 
 const assay__sql assay__sql_measurement[] = {
     [MEASUREMENT_PUT] =
@@ -23,8 +23,12 @@ const assay__sql assay__sql_measurement[] = {
          " samples = excluded.samples, visits = excluded.visits,"
          " rejected_samples = excluded.rejected_samples, stop_reason = excluded.stop_reason,"
          " flags = excluded.flags, workspace_bytes = excluded.workspace_bytes,"
-         " output_digest = excluded.output_digest, measured_utc = excluded.measured_utc"
-         " RETURNING id",
+         " output_digest = excluded.output_digest, measured_utc = excluded.measured_utc",
+         0},
+    [MEASUREMENT_ID] =
+        {"measurement id",
+         "SELECT id FROM measurement WHERE deployment = ?1 AND revision = ?2 AND problem = ?3"
+         " AND layout = ?4 AND align = ?5 AND policy = ?6",
          0},
     [MEASUREMENT_FIND] =
         {"measurement find",
@@ -52,18 +56,33 @@ static void bind_summary(assay__query *q, const assay__db_measurement *m)
     assay__bind_int(q, m->rejected_samples);
 }
 
+static void bind_key(assay__query *q, const assay__db_measurement *m)
+{
+    assay__bind_int(q, m->deployment);
+    assay__bind_int(q, m->revision);
+    assay__bind_int(q, m->problem);
+    assay__bind_text(q, m->layout);
+    assay__bind_int(q, m->align);
+    assay__bind_text(q, m->policy);
+}
+
+static assay_status find_id(assay__db *db, const assay__db_measurement *m, int64_t *out)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_measurement[MEASUREMENT_ID], &q));
+    bind_key(&q, m);
+    return assay__query_id(&q, out);
+}
+
 static assay_status put_measurement(assay__db *db, const assay__db_measurement *m, int64_t *out)
 {
     assay__query q;
     char digest[17];
+    int64_t id = 0;
 
     ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_measurement[MEASUREMENT_PUT], &q));
-    assay__bind_int(&q, m->deployment);
-    assay__bind_int(&q, m->revision);
-    assay__bind_int(&q, m->problem);
-    assay__bind_text(&q, m->layout);
-    assay__bind_int(&q, m->align);
-    assay__bind_text(&q, m->policy);
+    bind_key(&q, m);
     assay__bind_int(&q, m->sweep);
     assay__bind_text(&q, assay__db_verdict_name(m->verdict));
     assay__bind_word(&q, m->reason);
@@ -73,7 +92,12 @@ static assay_status put_measurement(assay__db *db, const assay__db_measurement *
     assay__bind_int(&q, (int64_t)m->workspace_bytes);
     assay__bind_text(&q, assay__db_hash_text(m->output_digest, digest));
     assay__bind_text(&q, assay__db_now(db));
-    return assay__query_id(&q, out);
+    ASSAY_TRY(assay__query_insert(&q, &id));
+    if (id == 0)
+        return find_id(db, m, out);
+    if (out != NULL)
+        *out = id;
+    return ASSAY_OK;
 }
 
 assay_status assay__db_put_measurement(assay__db *db, const assay__db_measurement *m, int64_t *out)
@@ -110,24 +134,23 @@ assay_status assay__db_find_measurement(assay__db *db, int64_t revision, int64_t
                                         int64_t *id)
 {
     assay__query q;
-    assay__db_measurement m = {.revision = revision, .deployment = deployment, .problem = problem};
+    assay__db_measurement m = {.revision = revision,
+                               .deployment = deployment,
+                               .problem = problem,
+                               .layout = layout,
+                               .align = align,
+                               .policy = policy};
     int64_t row = 0;
 
     assay__db_forget(db);
     ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_measurement[MEASUREMENT_FIND], &q));
-    assay__bind_int(&q, deployment);
-    assay__bind_int(&q, revision);
-    assay__bind_int(&q, problem);
-    assay__bind_text(&q, layout);
-    assay__bind_int(&q, align);
-    assay__bind_text(&q, policy);
+    bind_key(&q, &m);
     bool any = assay__query_step(&q);
     if (any) {
         row = assay__column_int(&q);
         m.sweep = assay__column_int(&q);
         m.layout = assay__db_keep(db, assay__column_text(&q));
         m.policy = assay__db_keep(db, assay__column_text(&q));
-        m.align = align;
         read_summary(db, &q, &m);
     }
     ASSAY_TRY(assay__query_done(&q));

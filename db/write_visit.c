@@ -15,7 +15,7 @@ const assay__sql assay__sql_visit[] = {
                    " inner_count, baseline_visit, ratio, clock_name, clock_resolution_ns,"
                    " clock_overhead_ns, clock_quality, taken_utc, context_json)"
                    " VALUES (?1, (SELECT sweep FROM measurement WHERE id = ?1), ?2, ?3, ?4, ?5,"
-                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING id",
+                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                    0},
     [VISIT_EACH] = {"visit each",
                     "SELECT v.kind, v.samples FROM visit v JOIN sweep s ON s.id = v.sweep"
@@ -47,7 +47,7 @@ static assay_status put_visit(assay__db *db, const assay__db_visit *v, int64_t *
     assay__bind_text(&q, assay__db_timing_quality_name(v->clock.quality));
     assay__bind_text(&q, assay__db_now(db));
     assay__bind_word(&q, v->context_json);
-    return assay__query_id(&q, out);
+    return assay__query_insert(&q, out);
 }
 
 assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_t *out)

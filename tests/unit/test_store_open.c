@@ -14,8 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "db/handle.h"
 #include "gen/schema_sql.h"
 #include "tests/support/store_fixture.h"
+
+#define PAGE ASSAY__DB_PAGE_BYTES
 
 static char folder[256];
 static const assay__store_ops *ops;
@@ -194,7 +197,7 @@ START_TEST(truncated_is_refused)
 
     make_store(path);
     ck_assert_int_eq(stat(path, &info), 0);
-    for (off_t size = info.st_size - 4096; size >= 4096; size -= 8 * 4096) {
+    for (off_t size = info.st_size - PAGE; size >= PAGE; size -= 8 * PAGE) {
         ck_assert_int_eq(truncate(path, size), 0);
         refuses(path, ASSAY_DB_DAMAGED, "damaged");
     }
@@ -222,15 +225,15 @@ START_TEST(flipped_pages_are_damage_wherever_found)
 {
     const char *path = store_path(folder, "a.db");
     struct stat info;
-    char noise[4096];
+    char noise[PAGE];
     size_t refused = 0;
 
     make_store(path);
     ck_assert_int_eq(stat(path, &info), 0);
     memset(noise, 0x5a, sizeof noise);
     int fd = open(path, O_WRONLY);
-    for (off_t page = 1; page < info.st_size / 4096; page++)
-        ck_assert_int_eq(pwrite(fd, noise, sizeof noise, page * 4096), 4096);
+    for (off_t page = 1; page < info.st_size / PAGE; page++)
+        ck_assert_int_eq(pwrite(fd, noise, sizeof noise, page * PAGE), PAGE);
     close(fd);
     assay__store *store = NULL;
     assay_status status = ops->open_read(path, &store);

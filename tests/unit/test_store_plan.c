@@ -23,7 +23,6 @@ static const char planted[] =
     "DELETE FROM sqlite_stat1;"
     "INSERT INTO sqlite_stat1 VALUES"
     " ('measurement', 'sqlite_autoindex_measurement_1', '1000000 500000 100 4 3 2 1'),"
-    " ('measurement', 'measurement_by_problem', '1000000 20'),"
     " ('visit', 'visit_by_measurement', '5000000 5'),"
     " ('accuracy', 'sqlite_autoindex_accuracy_1', '1000000 500000 100 10 2 1'),"
     " ('stability', 'stability', '1000000 500000 100 1'),"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "db/check.h"
+#include "db/handle.h"
 #include "db/read_report.h"
 #include "tests/support/store_fixture.h"
 
@@ -402,7 +403,7 @@ START_TEST(flipped_page_is_found)
     memset(noise, 0x5a, sizeof noise);
     int64_t page = store_sql_int(path, "SELECT rootpage FROM sqlite_schema WHERE name = 'problem'");
     int fd = open(path, O_WRONLY);
-    ck_assert_int_eq(pwrite(fd, noise, sizeof noise, (page - 1) * 4096), 4096);
+    ck_assert_int_eq(pwrite(fd, noise, sizeof noise, (page - 1) * ASSAY__DB_PAGE_BYTES), 4096);
     close(fd);
     ck_assert_int_eq(ops->open_read(path, &store), ASSAY_OK);
     assay_status status = assay__check_integrity(store, 10, note_finding, text, &found);
