@@ -19,6 +19,7 @@ $(UNIT_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(support_objs) \
 PLUGINS += villains
 villains_DIR := tests/villains
 villains_OUT := $(BUILD)/tests/plugins
+villains_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
 .PHONY: unit-tests cli-tests tests test-plugins valgrind-tests
 test-plugins: # its parts are known only after the plug-in rules, see Makefile

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/villains/villains.c -- kernels that misbehave on purpose, one way each.
+ *
+ * A plug-in of the tests, never installed and chosen only by name.  add and matmul, f32,
+ * contiguous.  v_honest is right and slow; every other is as fast as it gets, so that it would win
+ * if its fault were not seen, except v_twin, which ties with v_honest.
+ *
+ *   v_honest      right, the default
+ *   v_twin        matmul: sums in the opposite order: other bits, the same time
+ *   v_tail        matmul: leaves out the last k mod 16 products, or the last 16 when that is none
+ *                 and k is no power of two: wrong for k = 384, right for 512
+ *   v_nan         one NaN, in the middle
+ *   v_one         one element off by 9
+ *   v_unwritten   leaves one element in a hundred as it was, at least one
+ *   v_align       wrong unless all operands lie at multiples of 64, and says so in its caps
+ *   v_align_lies  the same, and says nothing
+ *   v_late        right for the first 10 calls of a process, then wrong
+ *   v_oob         writes one element past the end of its output
+ *   v_scribble    changes an element of its first input
+ *   v_noisy       prints to both standard streams at every call
+ *   v_fails       returns a device error with a text at every call
+ *   v_segv        writes to address 8
+ *   v_abort       calls abort
+ *   v_exit        calls exit(0), as if all were well
+ *   v_hang        never returns
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/source_hash.h"
+#include "gen/config.h"
+#include "runtime/host_backend.h"
+#include "runtime/op_params.h"
+
+typedef struct job {
+    const assay_launch *launch;
+    bool is_matmul;
+    int64_t m, n, k; /* add: 1, n, 0 */
+    int64_t count;   /* of the output */
+    float *a, *b, *y;
+} job;
+
+static job read_job(const assay_launch *launch)
+{
+    const assay_problem *p = launch->problem;
+    job j = {.launch = launch, .is_matmul = p->op == ASSAY_OP_matmul};
+
+    j.m = j.is_matmul ? ASSAY__INT(p, matmul, m) : 1;
+    j.n = j.is_matmul ? ASSAY__INT(p, matmul, n) : ASSAY__INT(p, add, n);
+    j.k = j.is_matmul ? ASSAY__INT(p, matmul, k) : 0;
+    j.count = j.m * j.n;
+    j.a = assay_tensor_data(&launch->operands[0]);
+    j.b = assay_tensor_data(&launch->operands[1]);
+    j.y = assay_tensor_data(&launch->operands[2]);
+    return j;
+}
+
+/* ---- right answers ---- */
+
+static void slow_add(const job *j)
+{
+    for (int64_t i = 0; i < j->n; i++) {
+        /* By way of memory, one at a time. */
+        volatile float sum = j->a[i] + j->b[i];
+        j->y[i] = sum;
+    }
+}
+
+static void fast_add(const job *j)
+{
+    const float *restrict a = j->a, *restrict b = j->b;
+    float *restrict y = j->y;
+
+    for (int64_t i = 0; i < j->n; i++)
+        y[i] = a[i] + b[i];
+}
+
+/* One dot product after the other, from `first` in steps of `step` (1 or -1). */
+static void slow_matmul(const job *j, int64_t first, int64_t step)
+{
+    for (int64_t row = 0; row < j->m; row++)
+        for (int64_t col = 0; col < j->n; col++) {
+            float sum = 0.0f;
+            for (int64_t i = 0, p = first; i < j->k; i++, p += step)
+                sum += j->a[row * j->k + p] * j->b[p * j->n + col];
+            j->y[row * j->n + col] = sum;
+        }
+}
+
+/* Row by row of B: contiguous and vectorised; products [0, k) of a row of j->k. */
+static void fast_matmul(const job *j, int64_t k)
+{
+    for (int64_t row = 0; row < j->m; row++) {
+        float *restrict y = j->y + row * j->n;
+        memset(y, 0, (size_t)j->n * sizeof *y);
+        for (int64_t p = 0; p < k; p++) {
+            const float *restrict b = j->b + p * j->n;
+            float a = j->a[row * j->k + p];
+            for (int64_t col = 0; col < j->n; col++)
+                y[col] += a * b[col];
+        }
+    }
+}
+
+static job run_fast(const assay_launch *launch)
+{
+    job j = read_job(launch);
+
+    if (j.is_matmul)
+        fast_matmul(&j, j.k);
+    else
+        fast_add(&j);
+    return j;
+}
+
+static assay_status v_honest(const assay_launch *launch)
+{
+    job j = read_job(launch);
+
+    if (j.is_matmul)
+        slow_matmul(&j, 0, 1);
+    else
+        slow_add(&j);
+    return ASSAY_OK;
+}
+
+/* ---- wrong answers ---- */
+
+static assay_status v_twin(const assay_launch *launch)
+{
+    job j = read_job(launch);
+
+    slow_matmul(&j, j.k - 1, -1);
+    return ASSAY_OK;
+}
+
+static assay_status v_tail(const assay_launch *launch)
+{
+    job j = read_job(launch);
+    bool is_power = (j.k & (j.k - 1)) == 0;
+    int64_t lost = j.k % 16 != 0 ? j.k % 16 : is_power ? 0 : 16;
+
+    fast_matmul(&j, j.k - lost);
+    return ASSAY_OK;
+}
+
+static assay_status v_nan(const assay_launch *launch)
+{
+    job j = run_fast(launch);
+
+    if (j.count > 0)
+        j.y[j.count / 2] = __builtin_nanf("");
+    return ASSAY_OK;
+}
+
+static assay_status v_one(const assay_launch *launch)
+{
+    job j = run_fast(launch);
+
+    if (j.count > 0)
+        j.y[j.count * 2 / 3] += 9.0f;
+    return ASSAY_OK;
+}
+
+static assay_status v_unwritten(const assay_launch *launch)
+{
+    job j = read_job(launch);
+    int64_t holes = j.count > 0 ? (j.count + 99) / 100 : 0;
+    float *kept = malloc((size_t)(holes + 1) * sizeof *kept);
+
+    if (kept == NULL)
+        return ASSAY_NOMEM;
+    for (int64_t i = 0; i < holes; i++)
+        memcpy(&kept[i], &j.y[i * 100], sizeof *kept);
+    (void)run_fast(launch);
+    for (int64_t i = 0; i < holes; i++)
+        memcpy(&j.y[i * 100], &kept[i], sizeof *kept);
+    free(kept);
+    return ASSAY_OK;
+}
+
+/* As code that loads whole vectors from addresses rounded down: the head is computed from the
+ * wrong elements. */
+static assay_status v_align(const assay_launch *launch)
+{
+    job j = run_fast(launch);
+    bool is_aligned = true;
+
+    for (uint32_t i = 0; i < launch->operand_count; i++)
+        is_aligned &= (uintptr_t)assay_tensor_data(&launch->operands[i]) % 64 == 0;
+    for (int64_t i = 0; !is_aligned && i < 16 && i < j.count; i++)
+        j.y[i] = j.a[0] + 1.0f;
+    return ASSAY_OK;
+}
+
+static assay_status v_late(const assay_launch *launch)
+{
+    static int calls;
+    job j = run_fast(launch);
+
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) > 10 && j.count > 0)
+        j.y[0] += 9.0f;
+    return ASSAY_OK;
+}
+
+/* ---- crimes ---- */
+
+static assay_status v_oob(const assay_launch *launch)
+{
+    job j = run_fast(launch);
+    float *volatile end = j.y + j.count;
+
+    *end = 1.0f;
+    return ASSAY_OK;
+}
+
+static assay_status v_scribble(const assay_launch *launch)
+{
+    job j = run_fast(launch);
+    float *volatile input = j.a;
+
+    if (assay_tensor_elements(&launch->operands[0]) > 0)
+        *input = -*input - 1.0f;
+    return ASSAY_OK;
+}
+
+static assay_status v_noisy(const assay_launch *launch)
+{
+    (void)run_fast(launch);
+    printf("{\"v_noisy\": \"on standard output\"}\n");
+    fprintf(stderr, "v_noisy: on standard error\n");
+    fflush(stdout);
+    return ASSAY_OK;
+}
+
+static assay_status v_fails(const assay_launch *launch)
+{
+    return assay__host_fail(launch->instance, ASSAY_DEVICE, "v_fails: the device is on strike");
+}
+
+static assay_status v_segv(const assay_launch *launch)
+{
+    int *volatile nowhere = (int *)8;
+
+    (void)launch;
+    *nowhere = 1;
+    return ASSAY_OK;
+}
+
+static assay_status v_abort(const assay_launch *launch)
+{
+    (void)launch;
+    abort();
+}
+
+static assay_status v_exit(const assay_launch *launch)
+{
+    (void)launch;
+    exit(0);
+}
+
+static assay_status v_hang(const assay_launch *launch)
+{
+    unsigned left = 1;
+
+    (void)launch;
+    while (left <= 1000)
+        left = 1 + sleep(1000);
+    return ASSAY_OK;
+}
+
+/* ---- manifest ---- */
+
+#define TAKES(align)            \
+    {                           \
+        ASSAY_CAP_OFFSET, align \
+    }
+#define ROW_ALIGNED(kernel, op_, label, rank, can_run_, align)                                    \
+    {                                                                                             \
+        .struct_size = sizeof(assay_kernel_desc), .name = label, .op = ASSAY_OP_##op_,            \
+        .dtype_count = 3, .dtypes = {ASSAY_F32, ASSAY_F32, ASSAY_F32},                            \
+        .caps = {TAKES(align), TAKES(align), TAKES(align)}, .default_rank = rank,                 \
+        .can_run = can_run_, .sources = sources, .claims = ASSAY_NO_CLAIMS, .entry_point = label, \
+        .run = kernel                                                                             \
+    }
+#define PLAIN                "trans_a == 0 and trans_b == 0 and alpha == 1 and beta == 0 and batch == 1"
+#define MATMUL(kernel, rank) ROW_ALIGNED(kernel, matmul, #kernel, rank, PLAIN, 0)
+#define BOTH(kernel, rank)   ROW_ALIGNED(kernel, add, #kernel, rank, NULL, 0), MATMUL(kernel, rank)
+
+static const char *const sources[] = {"tests/villains/villains.c", NULL};
+
+static const assay_kernel_desc kernels[] = {
+    BOTH(v_honest, 10),
+    MATMUL(v_twin, 50),
+    MATMUL(v_tail, 50),
+    BOTH(v_nan, 50),
+    BOTH(v_one, 50),
+    BOTH(v_unwritten, 50),
+    ROW_ALIGNED(v_align, add, "v_align", 50, NULL, 64),
+    ROW_ALIGNED(v_align, matmul, "v_align", 50, PLAIN, 64),
+    ROW_ALIGNED(v_align, add, "v_align_lies", 50, NULL, 0),
+    ROW_ALIGNED(v_align, matmul, "v_align_lies", 50, PLAIN, 0),
+    BOTH(v_late, 50),
+    BOTH(v_oob, 50),
+    BOTH(v_scribble, 50),
+    BOTH(v_noisy, 50),
+    BOTH(v_fails, 50),
+    BOTH(v_segv, 50),
+    BOTH(v_abort, 50),
+    BOTH(v_exit, 50),
+    BOTH(v_hang, 50),
+};
+
+static const assay_backend backend = {
+    ASSAY__HOST_BACKEND_SLOTS,
+    .open = assay__host_open,
+    .library_identity = assay__host_library_identity,
+    .launch = assay__host_launch,
+    .measure = assay__host_measure,
+};
+
+ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
+    .struct_size = sizeof(assay_manifest),
+    .abi_version = ASSAY_PLUGIN_ABI,
+    .name = "villains",
+    .version = ASSAY_VERSION,
+    .compiler = ASSAY_COMPILER_ID,
+    .kernels = kernels,
+    .kernel_count = sizeof kernels / sizeof *kernels,
+    .sources = assay__source_hashes,
+    .source_count = ASSAY_SOURCE_COUNT,
+    .backend = &backend,
+    .explicit_only = 1,
+};
