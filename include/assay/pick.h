@@ -93,11 +93,13 @@ assay_table *assay_context_table(assay_context *context);
  * rejected. */
 assay_status assay_pick(assay_context *context, const assay_question *question, assay_route *out);
 
-/* One per call site, zero-initialised: makes repeats of the same question cheaper. */
+/* One per call site and thread, zero-initialised (static _Thread_local, say): makes repeats of the
+ * same question cheaper.  Opaque; it holds the last question whole and its answer, so that another
+ * question is never given this one's answer. */
 typedef struct assay_site {
-    uint64_t generation;
-    uint64_t key[2];
+    uint64_t generation; /* of the answer, unique in the process; 0: none yet */
     assay_route route;
+    assay_question question;
 } assay_site;
 assay_status assay_pick_at(assay_context *context, assay_site *site, const assay_question *question,
                            assay_route *out);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/pick.c -- answers questions: call site, cache, and what happens on a miss. */
+#include "assay/pick.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/pick_internal.h"
+
+/* ---- lasting copies ---- */
+
+static bool same_variant(const assay__interned *i, const assay_binding *b, const int64_t *tunables)
+{
+    return i->binding.desc == b->desc && i->binding.manifest == b->manifest &&
+           assay_digest_equal(&i->binding.revision, &b->revision) &&
+           memcmp(i->tunables, tunables, b->desc->tunable_count * sizeof *tunables) == 0;
+}
+
+static assay_status copy_expr(const assay_kernel_desc *desc, const char *text, bool with_tunables,
+                              assay__expr **out)
+{
+    if (text == NULL)
+        return ASSAY_OK;
+    *out = malloc(sizeof **out);
+    if (*out == NULL)
+        return assay__fail(ASSAY_NOMEM, "route picker: no memory");
+    return assay__row_expr_compile(desc, text, with_tunables, *out);
+}
+
+assay_status assay__intern(assay_context *context, const assay_binding *binding,
+                           const int64_t *tunables, const assay__interned **out)
+{
+    const assay_kernel_desc *desc = binding->desc;
+    assay__interned *i = context->interned;
+
+    while (i != NULL && !same_variant(i, binding, tunables))
+        i = i->next;
+    if (i == NULL) {
+        i = calloc(1, sizeof *i);
+        if (i == NULL)
+            return assay__fail(ASSAY_NOMEM, "route picker: no memory");
+        i->next = context->interned; /* linked first, so that a failure below frees it at close */
+        context->interned = i;
+        i->binding = *binding;
+        memcpy(i->tunables, tunables, desc->tunable_count * sizeof *tunables);
+        if (context->plugins != NULL)
+            i->plugin = assay__plugins_find(context->plugins, binding->manifest->name);
+        ASSAY_TRY(copy_expr(desc, desc->can_run, false, &i->can_run));
+        ASSAY_TRY(copy_expr(desc, desc->constraint, true, &i->constraint));
+    }
+    *out = i;
+    return ASSAY_OK;
+}
+
+/* ---- misses ---- */
+
+static assay_status fail_no_route(const assay_context *context, const assay_question *q)
+{
+    assay__judgement j = {0};
+    char text[ASSAY_PROBLEM_TEXT_MAX] = "?";
+    const assay__judged *first;
+    assay_status status = assay__judge(context->current, context->named, q, true, &j);
+
+    (void)assay_problem_format(&q->problem, ASSAY_TEXT_ACCURACY, text, sizeof text);
+    if (status != ASSAY_OK)
+        return status;
+    first = j.count > 0 ? &j.items[0] : NULL;
+    if (first == NULL)
+        status = assay__fail(ASSAY_NO_ROUTE, "%s: the table has no kernel for it", text);
+    else
+        status =
+            assay__fail(ASSAY_NO_ROUTE,
+                        "%s: all %zu candidates are rejected; %s: %s; assay_explain and "
+                        "`assay pick --explain` list the others",
+                        text, j.count,
+                        first->stored != NULL ? first->stored->kernel : first->binding->desc->name,
+                        first->reason);
+    assay__judgement_clear(&j);
+    return status;
+}
+
+/* Once an op: what would give it evidence. */
+static void warn_unmeasured(assay_context *context, const assay_question *q)
+{
+    char text[ASSAY_PROBLEM_TEXT_MAX], line[ASSAY_PROBLEM_TEXT_MAX + 256];
+    const assay_op_info *info = assay_op_get((assay_op_id)q->problem.op);
+    uint64_t bit = (uint64_t)1 << (q->problem.op & 63);
+    const char *shape;
+
+    if (context->log == NULL || (context->warned_ops & bit) != 0)
+        return;
+    context->warned_ops |= bit;
+    if (assay_problem_format(&q->problem, ASSAY_TEXT_ACCURACY, text, sizeof text) == 0)
+        return;
+    shape = strrchr(text, ' ');
+    (void)snprintf(line, sizeof line,
+                   "%s: nothing is measured here, the default kernel answers; measure it with: "
+                   "assay sweep --op %s --dtype %s --shape %s",
+                   text, info->name, assay_dtype_name((assay_dtype)q->problem.dtypes[0]),
+                   shape != NULL ? shape + 1 : "");
+    context->log(context->cookie, 1, line);
+}
+
+static assay_status answer(assay_context *context, const assay_question *q,
+                           const assay__interned **variant, assay_route *out)
+{
+    assay__judgement *j = &context->scratch;
+
+    ASSAY_TRY(assay__judge(context->current, context->named, q, false, j));
+    if (j->chosen == SIZE_MAX)
+        return fail_no_route(context, q);
+    ASSAY_TRY(
+        assay__intern(context, j->items[j->chosen].binding, j->items[j->chosen].tunables, variant));
+    assay__judged_route(&j->items[j->chosen], j->is_default, out);
+    out->binding = &(*variant)->binding;
+    out->tunables = (*variant)->tunables;
+    if (j->is_default)
+        warn_unmeasured(context, q);
+    return ASSAY_OK;
+}
+
+/* Another thread may have answered meanwhile; then its answer is found and given. */
+static assay_status pick_miss(assay_context *context, const assay_question *q,
+                              const assay__key128 *key, assay_route *out, uint64_t *generation)
+{
+    const assay__interned *variant = NULL;
+    const assay__line *line = NULL;
+    assay_route route;
+    assay_status status = ASSAY_OK;
+
+    pthread_mutex_lock(&context->answering);
+    *generation = context->current->cache->generation;
+    if (key != NULL)
+        line = assay__pick_cache_find(context->current->cache, *key);
+    if (line != NULL)
+        assay__line_route(line, &route);
+    else
+        status = answer(context, q, &variant, &route);
+    if (status == ASSAY_OK && line == NULL && key != NULL)
+        status = assay__pick_cache_add(context->current->cache, *key, variant, &route);
+    pthread_mutex_unlock(&context->answering);
+    if (status == ASSAY_OK)
+        *out = route;
+    return status;
+}
+
+/* ---- hits ---- */
+
+static assay_status pick(assay_context *context, const assay_question *q, assay_route *out,
+                         uint64_t *generation)
+{
+    assay__question_key words;
+    assay__key128 key;
+    assay__reader *mine = assay__reader_mine(&context->readers);
+    const assay__pick_cache *cache;
+    const assay__line *line;
+    assay_status status;
+
+    if (!assay__question_key_make(&context->masks, q, &words, &key))
+        return pick_miss(context, q, NULL, out, generation);
+    if (mine == NULL)
+        return assay__fail(ASSAY_NOMEM, "route picker: no memory for a reader");
+    cache = assay__reader_enter(&context->readers, mine, &context->cache);
+    line = assay__pick_cache_find(cache, key);
+    if (line == NULL) {
+        assay__reader_leave(mine);
+        status = pick_miss(context, q, &key, out, generation);
+        if (status == ASSAY_OK)
+            assay__reader_count(mine, out->flags & 1);
+        return status;
+    }
+    assay__line_route(line, out);
+    *generation = cache->generation;
+    assay__reader_leave(mine);
+    assay__reader_count(mine, out->flags & 1);
+    return ASSAY_OK;
+}
+
+assay_status assay_pick(assay_context *context, const assay_question *question, assay_route *out)
+{
+    uint64_t generation;
+
+    return pick(context, question, out, &generation);
+}
+
+assay_status assay_pick_at(assay_context *context, assay_site *site, const assay_question *question,
+                           assay_route *out)
+{
+    uint64_t now = atomic_load_explicit(&context->generation, memory_order_acquire);
+    uint64_t generation = 0;
+
+    if (site->generation == now && assay__question_same(&site->question, question)) {
+        *out = site->route;
+        return ASSAY_OK;
+    }
+    ASSAY_TRY(pick(context, question, out, &generation));
+    site->generation = 0;
+    site->route = *out;
+    site->question = *question;
+    site->generation = generation;
+    return ASSAY_OK;
+}
+
+/* ---- counters ---- */
+
+void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out)
+{
+    union {
+        const assay_context *read_only;
+        assay_context *counting;
+    } c = {context}; /* counting is put off until somebody asks */
+
+    memset(out, 0, sizeof *out);
+    out->hits = assay__readers_sum(&context->readers, 0);
+    out->misses = assay__readers_sum(&context->readers, 1);
+    pthread_mutex_lock(&c.counting->answering);
+    if (!context->current->counted)
+        assay__generation_count(c.counting->current);
+    out->routes_usable = context->current->usable;
+    out->routes_idle = context->current->idle;
+    memcpy(out->idle_reason, context->current->idle_reason, sizeof out->idle_reason);
+    if (context->path != NULL && context->store == NULL)
+        (void)snprintf(out->idle_reason, sizeof out->idle_reason, "store %.130s does not exist",
+                       context->path);
+    pthread_mutex_unlock(&c.counting->answering);
+}

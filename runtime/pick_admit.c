@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/pick_admit.c -- may this candidate answer the question, and if not, why. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/caps.h"
+#include "runtime/pick_internal.h"
+
+/* One candidate under the rules. */
+typedef struct trial {
+    const assay__generation *g;
+    const assay_question *q;
+    assay__judged *item;
+    bool with_reasons;
+} trial;
+
+/* Texts cost more than the rules; a pick does without. */
+__attribute__((format(printf, 2, 3))) static bool refuse(const trial *t, const char *format, ...)
+{
+    va_list args;
+
+    t->item->rejected = true;
+    if (!t->with_reasons)
+        return false;
+    va_start(args, format);
+    (void)vsnprintf(t->item->reason, sizeof t->item->reason, format, args);
+    va_end(args);
+    return false;
+}
+
+/* ---- is it the kernel of this process? ---- */
+
+static bool fits_process(const trial *t)
+{
+    char was[ASSAY_DIGEST_HEX], is[ASSAY_DIGEST_HEX];
+    const assay__judged *item = t->item;
+
+    switch (item->fit) {
+    case ASSAY__FIT_ABSENT:
+        return refuse(t, "not in this process's table: no kernel %s on %s", item->stored->kernel,
+                      item->stored->backend);
+    case ASSAY__FIT_STALE:
+        if (!t->with_reasons)
+            return refuse(t, "%s", "");
+        assay_digest_format(&item->stored->kernel_revision, was);
+        assay_digest_format(&item->binding->revision, is);
+        return refuse(t, "stale: measured for revision %.12s, the kernel is now %.12s; sweep again",
+                      was, is);
+    case ASSAY__FIT_UNKNOWN:
+        return refuse(t, "stale: its tunables '%.60s' are not those of the kernel",
+                      item->stored->tunables);
+    case ASSAY__FIT_FRESH:
+        break;
+    }
+    return true;
+}
+
+static bool is_asked_for(const trial *t, const char *named)
+{
+    const char *backend = t->item->binding->manifest->name;
+
+    if (t->q->backends != NULL) {
+        if (!assay__name_in_list(t->q->backends, backend))
+            return refuse(t, "backend %s is not asked for", backend);
+        return true;
+    }
+    if (t->item->binding->manifest->explicit_only && !assay__name_in_list(named, backend))
+        return refuse(t, "backend %s is chosen only when asked for by name", backend);
+    return true;
+}
+
+static bool is_available(const trial *t)
+{
+    const assay_binding *b = t->item->binding;
+
+    return b->available ? true : refuse(t, "unavailable: %s", b->reason);
+}
+
+/* ---- was it right? ---- */
+
+static bool has_good_verdict(const trial *t)
+{
+    static const char *const texts[] = {
+        [ASSAY__VERDICT_NONE] = "was never judged",
+        [ASSAY__VERDICT_WRONG] = "gave a wrong result",
+        [ASSAY__VERDICT_IMPOSSIBLE] = "was faster than the hardware allows; its timing is broken",
+        [ASSAY__VERDICT_CRASHED] = "crashed",
+        [ASSAY__VERDICT_TIMEOUT] = "ran past its time limit",
+        [ASSAY__VERDICT_MISTRUSTED] = "its check could not tell right from wrong",
+    };
+    unsigned verdict = t->item->measured->verdict;
+
+    /* Noisy and throttled ones are right; their wide intervals say the rest. */
+    if (isnan(t->item->measured->time_ns) && verdict == ASSAY__VERDICT_OK)
+        return refuse(t, "was not timed");
+    if (verdict == ASSAY__VERDICT_OK || verdict == ASSAY__VERDICT_NOISY ||
+        verdict == ASSAY__VERDICT_THROTTLED)
+        return true;
+    return refuse(t, "verdict: %s",
+                  verdict < sizeof texts / sizeof texts[0] ? texts[verdict] : "is unknown here");
+}
+
+static bool is_trusted(const trial *t)
+{
+    if (t->item->quarantine != NULL)
+        return refuse(t, "quarantined: %s", t->item->quarantine);
+    if (t->item->measured == NULL)
+        return true;
+    if (t->item->measured->quarantined)
+        return refuse(t, "quarantined");
+    return has_good_verdict(t);
+}
+
+/* ---- can it run? ---- */
+
+static bool can_run(const trial *t)
+{
+    const assay__row_code *code = assay__code_of(t->g, t->item->binding);
+    const assay_kernel_desc *desc = t->item->binding->desc;
+    const assay_problem *p = &t->q->problem;
+
+    if (code->can_run != NULL && !assay__row_expr_holds(code->can_run, p, NULL, 0))
+        return refuse(t, "cannot run: '%s' does not hold", desc->can_run);
+    if (desc->can_run_fn != NULL && !desc->can_run_fn(p, t->item->tunables))
+        return refuse(t, "cannot run: the kernel declines this problem");
+    if (code->constraint != NULL &&
+        !assay__row_expr_holds(code->constraint, p, t->item->tunables, desc->tunable_count))
+        return refuse(t, "constraint of its tunables '%s' does not hold", desc->constraint);
+    return true;
+}
+
+static bool keeps_resources(const trial *t)
+{
+    const assay__row_code *code = assay__code_of(t->g, t->item->binding);
+    const assay__route_candidate *m = t->item->measured;
+    uint64_t limit = t->q->workspace_bytes;
+
+    if (t->q->max_threads != 0 && code->threads >= 0 &&
+        t->item->tunables[code->threads] > (int64_t)t->q->max_threads)
+        return refuse(t, "uses %lld threads, max_threads is %u",
+                      (long long)t->item->tunables[code->threads], t->q->max_threads);
+    if (limit != UINT64_MAX && m == NULL)
+        return refuse(t, "workspace: never measured, the limit is %llu bytes",
+                      (unsigned long long)limit);
+    if (limit != UINT64_MAX && m->workspace_bytes > limit)
+        return refuse(t, "workspace: needs %llu bytes, the limit is %llu",
+                      (unsigned long long)m->workspace_bytes, (unsigned long long)limit);
+    return true;
+}
+
+static bool takes_operands(const trial *t)
+{
+    char why[128] = "";
+
+    if (assay__caps_fit(t->item->binding->desc, t->q->layout, t->q->align, why, sizeof why))
+        return true;
+    return refuse(t, "%s", why);
+}
+
+/* ---- is it exact enough? ---- */
+
+/* One limit of a tolerance, and what is known of the candidate. */
+typedef struct limit {
+    const char *name;
+    double limit, evidence, claim;
+    double worst; /* evidence of this kernel for any question; NaN: none */
+} limit;
+
+/* Without evidence for the question: a claim, when claims are allowed and nothing contradicts it.
+ */
+static bool keeps_claim(const trial *t, const limit *l)
+{
+    if (!t->q->tolerance.allow_claims || !(l->claim >= 0.0))
+        return refuse(t, "tolerance: no evidence for %s%s, the limit is %.6g", l->name,
+                      t->q->tolerance.allow_claims ? " and no claim" : "", l->limit);
+    if (l->worst > l->claim)
+        return refuse(t, "tolerance: the claim that %s is %.6g is refuted by evidence (%.6g)",
+                      l->name, l->claim, l->worst);
+    if (l->claim <= l->limit)
+        return true;
+    return refuse(t, "tolerance: %s is %.6g (claimed), the limit is %.6g", l->name, l->claim,
+                  l->limit);
+}
+
+static bool keeps_limit(const trial *t, const limit *l)
+{
+    if (l->limit < 0.0)
+        return true;
+    if (isnan(l->evidence))
+        return keeps_claim(t, l);
+    if (l->evidence <= l->limit)
+        return true;
+    return refuse(t, "tolerance: %s is %.6g (measured), the limit is %.6g", l->name, l->evidence,
+                  l->limit);
+}
+
+static bool keeps_limits(const trial *t)
+{
+    const assay_tolerance *q = &t->q->tolerance;
+    const assay_claims *c = &t->item->binding->desc->claims;
+    const assay__route_candidate *m = t->item->measured;
+    const double *worst = assay__code_of(t->g, t->item->binding)->worst;
+    const limit limits[] = {
+        {"max_ulp", q->max_ulp, m != NULL ? m->max_ulp : NAN, c->max_ulp, worst[0]},
+        {"max_rho", q->max_rho, m != NULL ? m->max_rho : NAN, c->max_rho, worst[1]},
+        {"max_rel", q->max_rel, m != NULL ? m->max_rel : NAN, c->max_rel, worst[2]},
+        {"max_abs", q->max_abs, m != NULL ? m->max_abs : NAN, c->max_abs, worst[3]},
+    };
+
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (!keeps_limit(t, &limits[i]))
+            return false;
+    return true;
+}
+
+/* The claim counts for no more than the least that was measured of this kernel anywhere. */
+static unsigned claimed_stability(const trial *t)
+{
+    unsigned claim = (unsigned)t->item->binding->desc->claims.stability;
+    unsigned least = assay__code_of(t->g, t->item->binding)->least_stability;
+
+    if (!t->q->tolerance.allow_claims)
+        return ASSAY_STABILITY_ABSENT;
+    return least != ASSAY_STABILITY_ABSENT && least < claim ? least : claim;
+}
+
+static bool keeps_stability(const trial *t)
+{
+    unsigned evidence = t->item->measured != NULL ? t->item->measured->stability : 0;
+    unsigned claim = claimed_stability(t);
+    unsigned has = evidence != ASSAY_STABILITY_ABSENT ? evidence : claim;
+
+    if (has >= t->q->tolerance.stability)
+        return true;
+    return refuse(t, "tolerance: bit stability is %u (%s), at least %u is asked for", has,
+                  evidence != 0 ? "measured"
+                  : has != 0    ? "claimed"
+                                : "no evidence",
+                  t->q->tolerance.stability);
+}
+
+static bool keeps_proof(const trial *t)
+{
+    static const char *const names[] = {"absent", "sampled", "bounded", "exhaustive"};
+    unsigned has = t->item->measured != NULL ? t->item->measured->proof : ASSAY_PROOF_ABSENT;
+
+    if (has >= t->q->tolerance.proof)
+        return true;
+    return refuse(t, "tolerance: proof is %s, at least %s is asked for", names[has & 3],
+                  names[t->q->tolerance.proof & 3]);
+}
+
+bool assay__admit(const assay__generation *g, const char *named, const assay_question *q,
+                  bool with_reasons, assay__judged *item)
+{
+    const trial t = {g, q, item, with_reasons};
+
+    return fits_process(&t) && is_asked_for(&t, named) && is_available(&t) && is_trusted(&t) &&
+           can_run(&t) && keeps_resources(&t) && takes_operands(&t) && keeps_limits(&t) &&
+           keeps_stability(&t) && keeps_proof(&t);
+}

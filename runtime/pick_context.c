@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/pick_context.c -- opens a table and a store, publishes generations, closes.
+ *
+ * A generation is made beside the current one and swapped in whole.  Readers are only ever inside
+ * its cache; all the rest is used under `answering`, so that only caches wait for readers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/deployment_host.h"
+#include "runtime/error.h"
+#include "runtime/pick_internal.h"
+
+/* ---- publishing ---- */
+
+static void free_replaced(assay_context *context)
+{
+    assay__pick_cache **link = &context->replaced;
+
+    while (*link != NULL) {
+        assay__pick_cache *cache = *link;
+        if (assay__readers_hold(&context->readers, cache)) {
+            link = &cache->next;
+            continue;
+        }
+        *link = cache->next;
+        assay__pick_cache_destroy(&cache);
+    }
+}
+
+/* Takes both; with `answering` held. */
+static void publish(assay_context *context, assay__generation *g)
+{
+    assay__generation *old = context->current;
+
+    context->current = g;
+    atomic_store(&context->cache, g->cache);
+    atomic_store(&context->generation, g->cache->generation);
+    if (old == NULL)
+        return;
+    old->cache->next = context->replaced;
+    context->replaced = old->cache;
+    assay__generation_destroy(&old);
+    assay__readers_barrier(&context->readers);
+    free_replaced(context);
+}
+
+/* With `reloading` held. store NULL: the one at hand stays. */
+static assay_status publish_new(assay_context *context, assay__pick_store *store)
+{
+    assay__pick_store *old = store != NULL ? context->store_data : NULL;
+    assay__generation *g = NULL;
+
+    ASSAY_TRY(
+        assay__generation_create(context->table, store != NULL ? store : context->store_data, &g));
+    pthread_mutex_lock(&context->answering);
+    if (store != NULL)
+        context->store_data = store;
+    publish(context, g);
+    pthread_mutex_unlock(&context->answering);
+    assay__pick_store_destroy(&old);
+    return ASSAY_OK;
+}
+
+static assay_status on_registered(void *cookie)
+{
+    assay_context *context = cookie;
+    assay_status status;
+
+    pthread_mutex_lock(&context->reloading);
+    status = publish_new(context, NULL);
+    pthread_mutex_unlock(&context->reloading);
+    return status;
+}
+
+/* ---- the store ---- */
+
+static void tell(const assay_context *context, int level, const char *text)
+{
+    if (context->log != NULL)
+        context->log(context->cookie, level, text);
+}
+
+/* A missing store means defaults; all else that is wrong with it is an error. */
+static assay_status open_store(assay_context *context)
+{
+    assay_status status;
+
+    if (context->path == NULL || context->store != NULL)
+        return ASSAY_OK;
+    status = context->ops->open_read(context->path, &context->store);
+    if (status != ASSAY_DB_MISSING)
+        return status;
+    context->store = NULL;
+    tell(context, 1, assay_last_error());
+    return ASSAY_OK;
+}
+
+static assay_status read_store(assay_context *context, assay__pick_store **out)
+{
+    ASSAY_TRY(open_store(context));
+    if (context->store == NULL)
+        return assay__pick_store_create(out);
+    return assay__pick_store_read(context->ops, context->store, context->path, context->deployment,
+                                  out);
+}
+
+assay_status assay_reload(assay_context *context)
+{
+    assay__pick_store *store = NULL;
+    assay_status status;
+
+    pthread_mutex_lock(&context->reloading);
+    status = read_store(context, &store);
+    if (status == ASSAY_OK) {
+        status = publish_new(context, store);
+        if (status != ASSAY_OK)
+            assay__pick_store_destroy(&store);
+    }
+    pthread_mutex_unlock(&context->reloading);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static assay_status load_plugins(assay_context *context, const assay_open_options *o,
+                                 const char *isa)
+{
+    char line[512];
+
+    ASSAY_TRY(assay__plugins_load(o->plugin_path, o->backends, &context->plugins));
+    ASSAY_TRY(assay__plugins_register(context->plugins, isa, context->table));
+    for (size_t i = 0; i < assay__plugins_count(context->plugins); i++) {
+        const assay__plugin *p = assay__plugins_at(context->plugins, i);
+        if (p->status == ASSAY_OK)
+            continue;
+        (void)snprintf(line, sizeof line, "%.200s: %s", p->path, p->reason);
+        tell(context, 1, line);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status copy_text(const char *text, char **out)
+{
+    *out = text != NULL ? strdup(text) : NULL;
+    if (text != NULL && *out == NULL)
+        return assay__fail(ASSAY_NOMEM, "route picker: no memory");
+    return ASSAY_OK;
+}
+
+static assay_status start(assay_context *context, const char *path, const assay_open_options *o,
+                          const char *deployment_hex)
+{
+    assay_deployment here;
+    assay_digest digest;
+    assay__pick_store *store = NULL;
+    assay_status status;
+
+    ASSAY_TRY(copy_text(path, &context->path));
+    ASSAY_TRY(copy_text(o->backends, &context->named));
+    ASSAY_TRY(assay_table_create(&context->table));
+    ASSAY_TRY(assay__deployment_host(&here));
+    assay_deployment_digest(&here, &digest);
+    assay_digest_format(&digest, context->deployment);
+    if (deployment_hex != NULL)
+        (void)snprintf(context->deployment, sizeof context->deployment, "%s", deployment_hex);
+    if (!o->bare)
+        ASSAY_TRY(load_plugins(context, o, here.isa));
+    ASSAY_TRY(read_store(context, &store));
+    status = publish_new(context, store);
+    if (status != ASSAY_OK) {
+        assay__pick_store_destroy(&store);
+        return status;
+    }
+    assay__table_watch(context->table, on_registered, context);
+    return ASSAY_OK;
+}
+
+static bool init_locks(assay_context *context)
+{
+    if (pthread_mutex_init(&context->answering, NULL) != 0)
+        return false;
+    if (pthread_mutex_init(&context->reloading, NULL) == 0) {
+        if (pthread_mutex_init(&context->opening, NULL) == 0)
+            return true;
+        pthread_mutex_destroy(&context->reloading);
+    }
+    pthread_mutex_destroy(&context->answering);
+    return false;
+}
+
+assay_status assay__context_open(const char *path, const assay_open_options *options,
+                                 const assay__store_ops *ops, const char *deployment_hex,
+                                 assay_context **out)
+{
+    assay_open_options o = {.struct_size = sizeof o};
+    assay_context *context = aligned_alloc(64, (sizeof *context + 63) / 64 * 64);
+    assay_status status;
+
+    if (options != NULL)
+        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    if (context == NULL)
+        return assay__fail(ASSAY_NOMEM, "route picker: no memory");
+    memset(context, 0, sizeof *context);
+    if (assay__readers_init(&context->readers) != ASSAY_OK) {
+        free(context);
+        return ASSAY_NOMEM;
+    }
+    if (!init_locks(context)) {
+        assay__readers_clear(&context->readers);
+        free(context);
+        return assay__fail(ASSAY_NOMEM, "route picker: no memory for locks");
+    }
+    assay__key_masks_init(&context->masks);
+    context->ops = ops;
+    context->log = o.log;
+    context->cookie = o.cookie;
+    status = start(context, path, &o, deployment_hex);
+    if (status != ASSAY_OK) {
+        assay_close(&context);
+        return status;
+    }
+    *out = context;
+    return ASSAY_OK;
+}
+
+assay_status assay_open(const char *path, const assay_open_options *options, assay_context **out)
+{
+    return assay__context_open(path, options, assay__store_sqlite(), NULL, out);
+}
+
+/* ---- closing ---- */
+
+static void free_interned(assay__interned *i)
+{
+    while (i != NULL) {
+        assay__interned *next = i->next;
+        free(i->can_run);
+        free(i->constraint);
+        free(i);
+        i = next;
+    }
+}
+
+void assay_close(assay_context **context)
+{
+    assay_context *c;
+
+    if (context == NULL || *context == NULL)
+        return;
+    c = *context;
+    if (c->table != NULL)
+        assay__table_watch(c->table, NULL, NULL);
+    if (c->current != NULL) {
+        assay__pick_cache_destroy(&c->current->cache);
+        assay__generation_destroy(&c->current);
+    }
+    while (c->replaced != NULL) {
+        assay__pick_cache *cache = c->replaced;
+        c->replaced = cache->next;
+        assay__pick_cache_destroy(&cache);
+    }
+    assay__pick_store_destroy(&c->store_data);
+    if (c->store != NULL)
+        c->ops->close(c->store);
+    assay__judgement_clear(&c->scratch);
+    free_interned(c->interned);
+    assay_table_destroy(&c->table);
+    assay__plugins_destroy(&c->plugins);
+    assay__readers_clear(&c->readers);
+    pthread_mutex_destroy(&c->answering);
+    pthread_mutex_destroy(&c->reloading);
+    pthread_mutex_destroy(&c->opening);
+    free(c->path);
+    free(c->named);
+    free(c);
+    *context = NULL;
+}
+
+assay_table *assay_context_table(assay_context *context)
+{
+    return context->table;
+}
+
+assay__plugins *assay__context_plugins(assay_context *context)
+{
+    return context->plugins;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/pick_explain.c -- the winner, its ties, and the reason for every rejection. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/pick_internal.h"
+#include "runtime/revision.h"
+
+static int rank_of(const assay_candidate *c)
+{
+    if (c->chosen)
+        return 0;
+    if (c->rejected)
+        return 3;
+    return c->tied ? 1 : 2;
+}
+
+/* Chosen, ties, the rest by time with unmeasured ones last, then the rejected; names break ties. */
+static int candidate_order(const void *left, const void *right)
+{
+    const assay_candidate *a = left, *b = right;
+    int order = rank_of(a) - rank_of(b);
+    double x = a->route.time_ns, y = b->route.time_ns;
+
+    if (order == 0)
+        order = (isnan(x) ? 1 : 0) - (isnan(y) ? 1 : 0);
+    if (order == 0)
+        order = (x > y) - (x < y);
+    if (order == 0)
+        order = strcmp(a->backend, b->backend);
+    if (order == 0)
+        order = strcmp(a->kernel, b->kernel);
+    return order != 0 ? order : assay_digest_compare(&a->revision, &b->revision);
+}
+
+static void put_standing(const assay__judged *item, bool is_default, char *buf, size_t cap)
+{
+    const assay__route_candidate *m = item->measured;
+
+    if (item->chosen && is_default)
+        (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer",
+                       item->binding->default_rank);
+    else if (m == NULL)
+        (void)snprintf(buf, cap, "never measured for this question (rank %d)",
+                       item->binding->default_rank);
+    else if (item->chosen)
+        (void)snprintf(buf, cap, "chosen: %.6g ns [%.6g, %.6g]", m->time_ns, m->lo_ns, m->hi_ns);
+    else if (item->tied)
+        (void)snprintf(buf, cap, "tie: %.6g ns [%.6g, %.6g]; another comes first by the tie rule",
+                       m->time_ns, m->lo_ns, m->hi_ns);
+    else
+        (void)snprintf(buf, cap, "slower: %.6g ns [%.6g, %.6g]", m->time_ns, m->lo_ns, m->hi_ns);
+}
+
+/* The tunables as the store wrote them, where this process cannot place them. */
+static void put_stored(const assay__judged *item, assay_candidate *c)
+{
+    (void)snprintf(c->kernel, sizeof c->kernel, "%s", item->stored->kernel);
+    (void)snprintf(c->backend, sizeof c->backend, "%s", item->stored->backend);
+    c->revision = item->stored->variant_revision;
+}
+
+static void put_bound(const assay__judged *item, assay_candidate *c)
+{
+    const assay_kernel_desc *desc = item->binding->desc;
+
+    (void)snprintf(c->kernel, sizeof c->kernel, "%s", desc->name);
+    (void)snprintf(c->backend, sizeof c->backend, "%s", item->binding->manifest->name);
+    (void)assay__variant_revision(&item->binding->revision, desc->tunables, item->tunables,
+                                  desc->tunable_count, &c->revision);
+}
+
+static assay_status put_candidate(assay_context *context, const assay__judged *item,
+                                  bool is_default, assay_candidate *c)
+{
+    const assay__interned *variant = NULL;
+
+    if (item->stored != NULL)
+        put_stored(item, c);
+    else
+        put_bound(item, c);
+    assay__judged_route(item, item->chosen && is_default, &c->route);
+    if (item->fit == ASSAY__FIT_FRESH) {
+        ASSAY_TRY(assay__intern(context, item->binding, item->tunables, &variant));
+        c->binding = c->route.binding = &variant->binding;
+        c->route.tunables = variant->tunables;
+        c->tunable_count = item->binding->desc->tunable_count;
+        memcpy(c->tunables, item->tunables, c->tunable_count * sizeof *c->tunables);
+    }
+    c->chosen = item->chosen;
+    c->tied = item->tied;
+    c->rejected = item->rejected;
+    if (item->rejected)
+        (void)snprintf(c->reason, sizeof c->reason, "%s", item->reason);
+    else
+        put_standing(item, is_default, c->reason, sizeof c->reason);
+    return ASSAY_OK;
+}
+
+static assay_status fill(assay_context *context, const assay_question *q, const assay__judgement *j,
+                         assay_explanation *out)
+{
+    const assay__pick_store *store = context->store_data;
+
+    out->question = *q;
+    memcpy(out->deployment, context->deployment, sizeof out->deployment);
+    (void)snprintf(out->store_path, sizeof out->store_path, "%s", store->path);
+    out->schema = store->schema;
+    if (j->route != NULL) {
+        out->searched = j->route->searched;
+        out->total = j->route->total;
+        (void)snprintf(out->stop_reason, sizeof out->stop_reason, "%s",
+                       store->stop_reasons[j->route->stop_reason]);
+    }
+    out->candidates = calloc(j->count + 1, sizeof *out->candidates);
+    if (out->candidates == NULL)
+        return assay__fail(ASSAY_NOMEM, "explanation: no memory for %zu candidates", j->count);
+    for (; out->candidate_count < j->count; out->candidate_count++)
+        ASSAY_TRY(put_candidate(context, &j->items[out->candidate_count], j->is_default,
+                                &out->candidates[out->candidate_count]));
+    if (out->candidate_count > 1)
+        qsort(out->candidates, out->candidate_count, sizeof *out->candidates, candidate_order);
+    return ASSAY_OK;
+}
+
+assay_status assay_explain(assay_context *context, const assay_question *question,
+                           assay_explanation **out)
+{
+    assay_explanation *e = calloc(1, sizeof *e);
+    assay__judgement j = {0};
+    assay_status status;
+
+    if (e == NULL)
+        return assay__fail(ASSAY_NOMEM, "explanation: no memory");
+    pthread_mutex_lock(&context->answering);
+    status = assay__judge(context->current, context->named, question, true, &j);
+    if (status == ASSAY_OK)
+        status = fill(context, question, &j, e);
+    pthread_mutex_unlock(&context->answering);
+    assay__judgement_clear(&j);
+    if (status != ASSAY_OK) {
+        assay_explanation_destroy(&e);
+        return status;
+    }
+    *out = e;
+    return ASSAY_OK;
+}
+
+void assay_explanation_destroy(assay_explanation **explanation)
+{
+    if (explanation == NULL || *explanation == NULL)
+        return;
+    free((*explanation)->candidates);
+    free(*explanation);
+    *explanation = NULL;
+}

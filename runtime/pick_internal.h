@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/pick_internal.h -- the picker's own structures: generations, candidates, the context. */
+#ifndef ASSAY_RUNTIME_PICK_INTERNAL_H
+#define ASSAY_RUNTIME_PICK_INTERNAL_H
+
+#include "assay/pick.h"
+#include "runtime/expr.h"
+#include "runtime/pick_cache.h"
+#include "runtime/pick_key.h"
+#include "runtime/pick_store.h"
+#include "runtime/plugin_set.h"
+#include "runtime/reader.h"
+#include "runtime/table_internal.h"
+
+/* ---- what a table and a store make together ---- */
+
+typedef enum assay__fit {
+    ASSAY__FIT_FRESH,  /* in the table, same revision */
+    ASSAY__FIT_ABSENT, /* no such kernel in this process */
+    ASSAY__FIT_STALE,  /* another revision of the kernel */
+    ASSAY__FIT_UNKNOWN /* its tunables are not those of the kernel */
+} assay__fit;
+
+/* A stored variant as this process's table has it. */
+typedef struct assay__known_variant {
+    const assay_binding *binding; /* NULL when absent */
+    assay__fit fit;
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+} assay__known_variant;
+
+/* What a row of the table needs at pick time, made once. */
+typedef struct assay__row_code {
+    assay__expr *can_run, *constraint; /* owned; NULL: none */
+    int threads;                       /* place of the tunable "threads"; -1: none */
+    bool explicit_only;
+    int64_t defaults[ASSAY_MAX_TUNABLES];
+    double worst[4];         /* max_ulp, max_rho, max_rel, max_abs over all evidence; NaN: none */
+    uint8_t least_stability; /* assay_stability; ABSENT: no evidence */
+} assay__row_code;
+
+/* Immutable but for the cache. The store data is the context's. */
+typedef struct assay__generation {
+    const assay_snapshot *snapshot; /* held */
+    const assay__pick_store *store; /* borrowed */
+    assay__known_variant *variants; /* one a stored variant */
+    assay__row_code *codes;         /* one a row of the snapshot */
+    assay__pick_cache *cache;
+    bool gated;   /* worst and least_stability of the rows are known */
+    bool counted; /* usable and idle below are known */
+    uint64_t usable, idle;
+    char idle_reason[160];
+} assay__generation;
+
+assay_status assay__generation_create(assay_table *table, const assay__pick_store *store,
+                                      assay__generation **out);
+/* Frees all but the cache, which readers may be in. */
+void assay__generation_destroy(assay__generation **generation);
+/* Counts routes that this process can use, with the commonest reason for the others. */
+void assay__generation_count(assay__generation *g);
+/* Gathers what all evidence of a kernel says, against which its claims are held. */
+void assay__generation_gate(assay__generation *g);
+
+static inline const assay__row_code *assay__code_of(const assay__generation *g,
+                                                    const assay_binding *row)
+{
+    return &g->codes[row - assay_snapshot_at(g->snapshot, 0)];
+}
+
+/* ---- candidates of one question ---- */
+
+typedef struct assay__judged {
+    const assay_binding *binding;           /* NULL: not in the table */
+    const assay__stored_variant *stored;    /* NULL: never measured */
+    const assay__route_candidate *measured; /* NULL: nothing measured for this question */
+    const char *quarantine;                 /* reason, or NULL */
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+    assay__fit fit;
+    bool rejected, chosen, tied;
+    char reason[160]; /* filled when reasons are asked for */
+} assay__judged;
+
+typedef struct assay__judgement {
+    const assay__stored_route *route; /* NULL: no row for this question */
+    assay__judged *items;             /* owned, reused */
+    size_t count, cap;
+    size_t chosen; /* SIZE_MAX: none */
+    bool is_default;
+} assay__judgement;
+
+/* Collects, judges and ranks all candidates. named: backends asked for when the context was opened
+ * (comma list or NULL).  with_reasons: fills the texts, for explanations. */
+assay_status assay__judge(assay__generation *g, const char *named, const assay_question *q,
+                          bool with_reasons, assay__judgement *out);
+void assay__judgement_clear(assay__judgement *j);
+/* The answer for one candidate; binding and tunables are left for the caller. */
+void assay__judged_route(const assay__judged *item, bool is_default, assay_route *out);
+
+/* One candidate against the rules that need no measurement and those that do; false: rejected. */
+bool assay__admit(const assay__generation *g, const char *named, const assay_question *q,
+                  bool with_reasons, assay__judged *item);
+
+/* ---- the context ---- */
+
+struct assay_context {
+    _Atomic(const void *) cache; /* assay__pick_cache that readers enter */
+    _Atomic uint64_t generation; /* its number; 0 while none */
+    assay__readers readers;
+    assay__key_masks masks;
+    pthread_mutex_t answering; /* of everything below that is not const after open */
+    assay__generation *current;
+    assay__pick_store *store_data;
+    assay__pick_cache *replaced;
+    assay__interned *interned;
+    assay__judgement scratch;
+    uint64_t warned_ops;
+    pthread_mutex_t reloading; /* of the store handle; taken before `answering` */
+    const assay__store_ops *ops;
+    assay__store *store; /* NULL: none */
+    char *path;          /* owned; NULL: none asked for */
+    char *named;         /* owned; backends of the options, or NULL */
+    char deployment[ASSAY_DIGEST_HEX];
+    assay_table *table;
+    assay__plugins *plugins; /* NULL when bare */
+    pthread_mutex_t opening; /* of backends */
+    void (*log)(void *cookie, int level, const char *text);
+    void *cookie;
+};
+
+/* The table of a context without a store and, with `ops`, of one whose store another makes: for
+ * tests.  deployment_hex NULL: that of this host. */
+assay_status assay__context_open(const char *path, const assay_open_options *options,
+                                 const assay__store_ops *ops, const char *deployment_hex,
+                                 assay_context **out);
+/* The plug-ins it loaded, with the reasons of those it could not; NULL when bare. */
+assay__plugins *assay__context_plugins(assay_context *context);
+/* With `answering` held: the lasting copy of a candidate's binding and tunables. */
+assay_status assay__intern(assay_context *context, const assay_binding *binding,
+                           const int64_t *tunables, const assay__interned **out);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/pick_rank.c -- collects the candidates of a question, ranks them, breaks ties. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/pick_internal.h"
+#include "runtime/revision.h"
+
+/* ---- collecting ---- */
+
+static assay__judged *add_item(assay__judgement *j)
+{
+    assay__judged *item;
+
+    if (j->count == j->cap) {
+        size_t cap = j->cap > 0 ? j->cap * 2 : 32;
+        assay__judged *items = realloc(j->items, cap * sizeof *items);
+        if (items == NULL)
+            return NULL;
+        j->items = items;
+        j->cap = cap;
+    }
+    item = &j->items[j->count++];
+    item->binding = NULL;
+    item->stored = NULL;
+    item->measured = NULL;
+    item->quarantine = NULL;
+    item->fit = ASSAY__FIT_FRESH;
+    item->rejected = false;
+    item->chosen = false;
+    item->tied = false;
+    item->reason[0] = '\0';
+    return item;
+}
+
+static assay_status fail_memory(void)
+{
+    return assay__fail(ASSAY_NOMEM, "route picker: no memory for candidates");
+}
+
+static assay_status collect_measured(const assay__generation *g, const char *text,
+                                     assay__judgement *j)
+{
+    for (uint32_t i = 0; j->route != NULL && i < j->route->candidate_count; i++) {
+        const assay__route_candidate *c = &g->store->candidates[j->route->first_candidate + i];
+        size_t at = assay__pick_store_variant(g->store, c->revision_row);
+        assay__judged *item;
+        if (at == SIZE_MAX) /* a damaged row: its variant is not in the store */
+            continue;
+        item = add_item(j);
+        if (item == NULL)
+            return fail_memory();
+        item->measured = c;
+        item->stored = &g->store->variants[at];
+        item->binding = g->variants[at].binding;
+        item->fit = g->variants[at].fit;
+        memcpy(item->tunables, g->variants[at].tunables, sizeof item->tunables);
+        item->quarantine =
+            assay__pick_store_quarantine(g->store, &item->stored->variant_revision, text);
+    }
+    return ASSAY_OK;
+}
+
+/* The listed value nearest below the limit, when the default uses more threads than allowed. */
+static void fit_threads(const assay_question *q, const assay_kernel_desc *desc, int at,
+                        int64_t *tunables)
+{
+    const assay_tunable *t;
+    int64_t best = INT64_MIN;
+
+    if (at < 0 || q->max_threads == 0 || tunables[at] <= (int64_t)q->max_threads)
+        return;
+    t = &desc->tunables[at];
+    for (size_t i = 0; i < t->value_count; i++)
+        if (t->values[i] <= (int64_t)q->max_threads && t->values[i] > best)
+            best = t->values[i];
+    if (best != INT64_MIN)
+        tunables[at] = best;
+}
+
+static bool is_collected(const assay__judgement *j, const assay_binding *b, const int64_t *tunables)
+{
+    for (size_t i = 0; i < j->count; i++)
+        if (j->items[i].binding == b && j->items[i].fit == ASSAY__FIT_FRESH &&
+            memcmp(j->items[i].tunables, tunables, b->desc->tunable_count * sizeof *tunables) == 0)
+            return true;
+    return false;
+}
+
+static const char *quarantine_of(const assay__generation *g, const assay_binding *b,
+                                 const int64_t *tunables, const char *text)
+{
+    assay_digest variant;
+
+    if (g->store->quarantine_count == 0 ||
+        assay__variant_revision(&b->revision, b->desc->tunables, tunables, b->desc->tunable_count,
+                                &variant) != ASSAY_OK)
+        return NULL;
+    return assay__pick_store_quarantine(g->store, &variant, text);
+}
+
+/* Kernels as the table ranks them, tunables at their defaults, behind what is measured. */
+static assay_status collect_defaults(const assay__generation *g, const assay_question *q,
+                                     const char *text, assay__judgement *j)
+{
+    const assay_binding *rows = NULL;
+    size_t n = assay_snapshot_alternatives(g->snapshot, (assay_op_id)q->problem.op,
+                                           q->problem.dtypes, q->problem.dtype_count, NULL, &rows);
+
+    for (size_t i = 0; i < n; i++) {
+        const assay__row_code *code = assay__code_of(g, &rows[i]);
+        int64_t tunables[ASSAY_MAX_TUNABLES];
+        assay__judged *item;
+        memcpy(tunables, code->defaults, sizeof tunables);
+        fit_threads(q, rows[i].desc, code->threads, tunables);
+        if (is_collected(j, &rows[i], tunables))
+            continue;
+        item = add_item(j);
+        if (item == NULL)
+            return fail_memory();
+        item->binding = &rows[i];
+        memcpy(item->tunables, tunables, sizeof item->tunables);
+        item->quarantine = quarantine_of(g, &rows[i], tunables, text);
+    }
+    return ASSAY_OK;
+}
+
+/* ---- ranking ---- */
+
+/* Lower is faster. Ratios are paired inside a visit and so beat times; both sides must have one. */
+static bool speed(const assay__judged *item, bool by_ratio, double out[3])
+{
+    const assay__route_candidate *m = item->measured;
+
+    out[0] = by_ratio ? m->ratio : m->time_ns;
+    out[1] = by_ratio ? m->ratio_lo : m->lo_ns;
+    out[2] = by_ratio ? m->ratio_hi : m->hi_ns;
+    return !isnan(out[0]);
+}
+
+static bool is_measured(const assay__judged *item)
+{
+    return !item->rejected && item->measured != NULL && !isnan(item->measured->time_ns);
+}
+
+static bool all_have_ratios(const assay__judgement *j)
+{
+    for (size_t i = 0; i < j->count; i++)
+        if (is_measured(&j->items[i]) && isnan(j->items[i].measured->ratio))
+            return false;
+    return true;
+}
+
+/* Absent is worst. */
+static int order_absent_last(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return (isnan(a) ? 1 : 0) - (isnan(b) ? 1 : 0);
+    return (a > b) - (a < b);
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Negative: a is chosen. Incumbency is settled before: the incumbent is the published winner. */
+static int tie_order(const assay__judged *a, const assay__judged *b)
+{
+    int order = (int)b->measured->stability - (int)a->measured->stability;
+
+    if (order == 0)
+        order = order_absent_last(a->measured->max_ulp, b->measured->max_ulp);
+    if (order == 0)
+        order = order_absent_last(a->measured->max_rho, b->measured->max_rho);
+    if (order == 0)
+        order = compare_u64(a->measured->workspace_bytes, b->measured->workspace_bytes);
+    if (order == 0)
+        order = strcmp(a->stored->kernel, b->stored->kernel);
+    if (order == 0)
+        order = assay_digest_compare(&a->stored->variant_revision, &b->stored->variant_revision);
+    return order;
+}
+
+static size_t fastest(const assay__judgement *j, bool by_ratio)
+{
+    size_t best = SIZE_MAX;
+    double least = INFINITY, s[3];
+
+    for (size_t i = 0; i < j->count; i++) {
+        if (!is_measured(&j->items[i]) || !speed(&j->items[i], by_ratio, s))
+            continue;
+        if (best == SIZE_MAX || s[0] < least ||
+            (s[0] <= least && tie_order(&j->items[i], &j->items[best]) < 0)) {
+            best = i;
+            least = s[0];
+        }
+    }
+    return best;
+}
+
+/* Marks all whose interval overlaps that of `best`, and gives the one the tie rule chooses. */
+static size_t break_tie(assay__judgement *j, size_t best, bool by_ratio)
+{
+    size_t chosen = best;
+    double top[3], s[3];
+
+    (void)speed(&j->items[best], by_ratio, top);
+    for (size_t i = 0; i < j->count; i++) {
+        if (i == best || !is_measured(&j->items[i]) || !speed(&j->items[i], by_ratio, s) ||
+            !(s[1] <= top[2]))
+            continue;
+        j->items[i].tied = true;
+        if (tie_order(&j->items[i], &j->items[chosen]) < 0)
+            chosen = i;
+    }
+    j->items[best].tied = true;
+    return chosen;
+}
+
+/* The published winner while it may answer; its ties were found with every visit at hand. */
+static size_t published(assay__judgement *j)
+{
+    size_t winner = SIZE_MAX;
+
+    if (j->route == NULL || j->route->winner == 0)
+        return SIZE_MAX;
+    for (size_t i = 0; i < j->count; i++)
+        if (is_measured(&j->items[i]) && j->items[i].stored->row == j->route->winner)
+            winner = i;
+    for (size_t i = 0; winner != SIZE_MAX && i < j->count; i++)
+        j->items[i].tied = is_measured(&j->items[i]) && j->items[i].measured->tied;
+    return winner;
+}
+
+/* Rank order of the table; ties by name, as the table sorts them. */
+static int default_order(const assay__judged *a, const assay__judged *b)
+{
+    return assay__binding_order(a->binding, b->binding);
+}
+
+/* Nothing measured may answer: the first kernel of the table that may. */
+static size_t default_kernel(const assay__judgement *j)
+{
+    size_t best = SIZE_MAX;
+
+    for (size_t i = 0; i < j->count; i++)
+        if (!j->items[i].rejected && j->items[i].binding != NULL &&
+            (best == SIZE_MAX || default_order(&j->items[i], &j->items[best]) < 0))
+            best = i;
+    return best;
+}
+
+static void rank(assay__judgement *j)
+{
+    bool by_ratio = all_have_ratios(j);
+
+    j->is_default = false;
+    j->chosen = published(j);
+    if (j->chosen == SIZE_MAX) {
+        size_t best = fastest(j, by_ratio);
+        if (best != SIZE_MAX)
+            j->chosen = break_tie(j, best, by_ratio);
+    }
+    if (j->chosen == SIZE_MAX) {
+        j->chosen = default_kernel(j);
+        j->is_default = true;
+    }
+    if (j->chosen != SIZE_MAX) {
+        j->items[j->chosen].chosen = true;
+        j->items[j->chosen].tied = false;
+    }
+}
+
+/* A row measured at 16 answers a question at 64; nothing else stands in for anything. */
+static const assay__stored_route *find_route(const assay__generation *g, const assay_question *q,
+                                             const char *text)
+{
+    char layout[ASSAY_MAX_OPERANDS] = {0};
+    const assay__stored_route *route;
+
+    for (size_t i = 0; i < q->problem.dtype_count; i++)
+        layout[i] = q->layout[i] != '\0' ? q->layout[i] : 'c';
+    route = assay__pick_store_find(g->store, text, layout, q->align, q->policy);
+    if (route == NULL && q->align == 64)
+        route = assay__pick_store_find(g->store, text, layout, 16, q->policy);
+    return route;
+}
+
+assay_status assay__judge(assay__generation *g, const char *named, const assay_question *q,
+                          bool with_reasons, assay__judgement *out)
+{
+    char text[ASSAY_PROBLEM_TEXT_MAX];
+
+    ASSAY_TRY(assay__question_check(q));
+    if (assay__route_text(&q->problem, text, sizeof text) == 0)
+        return assay__fail(ASSAY_OVERFLOW, "question: the problem's text exceeds %d bytes",
+                           ASSAY_PROBLEM_TEXT_MAX);
+    if (q->tolerance.allow_claims && !g->gated)
+        assay__generation_gate(g);
+    out->count = 0;
+    out->route = find_route(g, q, text);
+    ASSAY_TRY(collect_measured(g, text, out));
+    ASSAY_TRY(collect_defaults(g, q, text, out));
+    for (size_t i = 0; i < out->count; i++)
+        (void)assay__admit(g, named, q, with_reasons, &out->items[i]);
+    rank(out);
+    return ASSAY_OK;
+}
+
+void assay__judgement_clear(assay__judgement *j)
+{
+    free(j->items);
+    memset(j, 0, sizeof *j);
+}
+
+void assay__judged_route(const assay__judged *item, bool is_default, assay_route *out)
+{
+    const assay__route_candidate *m = item->measured;
+
+    memset(out, 0, sizeof *out);
+    out->time_ns = out->lo_ns = out->hi_ns = out->max_ulp = out->max_rho = NAN;
+    out->tier = ASSAY_TIER_UNKNOWN;
+    out->flags = is_default ? 1 : 0;
+    if (m == NULL)
+        return;
+    out->measurement = m->measurement;
+    out->accuracy = m->accuracy;
+    out->time_ns = (float)m->time_ns;
+    out->lo_ns = (float)m->lo_ns;
+    out->hi_ns = (float)m->hi_ns;
+    out->max_ulp = (float)m->max_ulp;
+    out->max_rho = (float)m->max_rho;
+    out->tier = isnan(m->time_ns) ? ASSAY_TIER_UNKNOWN : ASSAY_TIER_MEASURED;
+    out->proof = m->proof;
+    out->stability = m->stability;
+}

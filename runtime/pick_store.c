@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/pick_store.c -- reads routes, variants and quarantine of one deployment into memory. */
+#include "runtime/pick_store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/pick_key.h"
+
+struct assay__quarantined {
+    assay_digest variant;
+    const char *problem, *reason; /* owned through strings; problem "": all */
+};
+
+static assay_status fail_memory(void)
+{
+    return assay__fail(ASSAY_NOMEM, "route picker: no memory for the store's routes");
+}
+
+/* Room for `more` items beyond `used`; doubles. */
+static assay_status grow(void *items_at, size_t *cap, size_t used, size_t more, size_t item)
+{
+    void *items, *grown;
+    size_t want = *cap > 0 ? *cap : 64;
+
+    if (used + more <= *cap)
+        return ASSAY_OK;
+    while (want < used + more)
+        want *= 2;
+    memcpy(&items, items_at, sizeof items);
+    grown = realloc(items, want * item);
+    if (grown == NULL)
+        return fail_memory();
+    memcpy(items_at, &grown, sizeof grown);
+    *cap = want;
+    return ASSAY_OK;
+}
+
+#define GROW(s, items, count, cap, more) \
+    grow(&(s)->items, &(s)->cap, (s)->count, more, sizeof *(s)->items)
+
+static assay_status keep_string(assay__pick_store *s, const char *text, const char **out)
+{
+    char *copy;
+
+    ASSAY_TRY(GROW(s, strings, string_count, string_cap, 1));
+    copy = strdup(text != NULL ? text : "");
+    if (copy == NULL)
+        return fail_memory();
+    s->strings[s->string_count++] = copy;
+    *out = copy;
+    return ASSAY_OK;
+}
+
+/* ---- rows ---- */
+
+static assay_status take_variant(void *cookie, const assay__store_revision *r)
+{
+    assay__pick_store *s = cookie;
+    assay__stored_variant v = {.row = r->row,
+                               .kernel_revision = r->kernel_revision,
+                               .variant_revision = r->variant_revision};
+
+    ASSAY_TRY(GROW(s, variants, variant_count, variant_cap, 1));
+    ASSAY_TRY(keep_string(s, r->kernel, &v.kernel));
+    ASSAY_TRY(keep_string(s, r->backend, &v.backend));
+    ASSAY_TRY(keep_string(s, r->op, &v.op));
+    ASSAY_TRY(keep_string(s, r->dtypes, &v.dtypes));
+    ASSAY_TRY(keep_string(s, r->tunables, &v.tunables));
+    s->variants[s->variant_count++] = v;
+    return ASSAY_OK;
+}
+
+/* Few reasons are in use: they are kept once each. A rare one past the table reads as "other". */
+static assay_status take_reason(assay__pick_store *s, const char *reason, uint32_t *out)
+{
+    const size_t cap = sizeof s->stop_reasons / sizeof s->stop_reasons[0];
+
+    reason = reason != NULL ? reason : "";
+    for (size_t i = 0; i < s->stop_reason_count; i++)
+        if (strcmp(s->stop_reasons[i], reason) == 0) {
+            *out = (uint32_t)i;
+            return ASSAY_OK;
+        }
+    if (s->stop_reason_count == cap) {
+        *out = (uint32_t)cap - 1;
+        return ASSAY_OK;
+    }
+    if (s->stop_reason_count == cap - 1)
+        reason = "other";
+    ASSAY_TRY(keep_string(s, reason, &s->stop_reasons[s->stop_reason_count]));
+    *out = (uint32_t)s->stop_reason_count++;
+    return ASSAY_OK;
+}
+
+static uint64_t route_hash(const char *problem, size_t length, const char *layout, unsigned align,
+                           assay_policy policy)
+{
+    struct {
+        uint64_t text;
+        char layout[ASSAY_MAX_OPERANDS];
+        uint8_t align, cache, load, span;
+        uint32_t zero;
+    } key = {.text = assay__xxh64(problem, length),
+             .align = (uint8_t)align,
+             .cache = policy.cache,
+             .load = policy.load,
+             .span = policy.span};
+
+    memcpy(key.layout, layout, sizeof key.layout);
+    return assay__xxh64(&key, sizeof key);
+}
+
+/* Texts with a class parameter are written anew, its class in place of its value. A text that does
+ * not parse here (an op of a newer version) stays as it is and is never asked for. */
+static const char *canonical(const char *problem, char *buf, size_t cap)
+{
+    char name[64];
+    size_t length = strcspn(problem, " ");
+    assay_op_id op;
+    assay_problem p;
+
+    if (length >= sizeof name)
+        return problem;
+    memcpy(name, problem, length);
+    name[length] = '\0';
+    for (op = 0; op < ASSAY_OP_COUNT; op++)
+        if (strcmp(assay_op_get(op)->name, name) == 0)
+            break;
+    for (size_t i = 0; op < ASSAY_OP_COUNT && i < assay_op_get(op)->param_count; i++) {
+        const assay_param_info *param = &assay_op_get(op)->params[i];
+        if (param->klass != ASSAY_CLASS || strstr(problem, param->name) == NULL)
+            continue;
+        if (assay_problem_parse(problem, &p) == ASSAY_OK && assay__route_text(&p, buf, cap) > 0)
+            return buf;
+        return problem;
+    }
+    return problem;
+}
+
+static assay_status take_route(void *cookie, const assay__store_route *r)
+{
+    assay__pick_store *s = cookie;
+    char buf[ASSAY_PROBLEM_TEXT_MAX];
+    const char *problem = canonical(r->problem, buf, sizeof buf);
+    size_t length = strlen(problem);
+    assay__stored_route route = {.row = r->row,
+                                 .winner = r->winner_revision_row,
+                                 .text = s->text_used,
+                                 .first_candidate = s->candidate_count,
+                                 .candidate_count = (uint32_t)r->candidate_count,
+                                 .searched = r->searched,
+                                 .total = r->total,
+                                 .align = (uint8_t)r->align};
+
+    /* A route of a policy or alignment that this version does not know answers nothing. */
+    if (assay_policy_parse(r->policy, &route.policy) != ASSAY_OK || r->align > 64)
+        return ASSAY_OK;
+    memcpy(route.layout, r->layout, strnlen(r->layout, sizeof route.layout));
+    ASSAY_TRY(take_reason(s, r->stop_reason, &route.stop_reason));
+    ASSAY_TRY(GROW(s, text, text_used, text_cap, length + 1));
+    memcpy(s->text + s->text_used, problem, length + 1);
+    s->text_used += length + 1;
+    ASSAY_TRY(GROW(s, candidates, candidate_count, candidate_cap, r->candidate_count));
+    if (r->candidate_count > 0)
+        memcpy(s->candidates + s->candidate_count, r->candidates,
+               r->candidate_count * sizeof *s->candidates);
+    s->candidate_count += r->candidate_count;
+    route.hash = route_hash(problem, length, route.layout, route.align, route.policy);
+    ASSAY_TRY(GROW(s, routes, route_count, route_cap, 1));
+    s->routes[s->route_count++] = route;
+    return ASSAY_OK;
+}
+
+static assay_status take_quarantine(void *cookie, const assay_digest *variant, const char *problem,
+                                    const char *reason)
+{
+    assay__pick_store *s = cookie;
+    struct assay__quarantined q = {.variant = *variant};
+    char buf[ASSAY_PROBLEM_TEXT_MAX];
+
+    problem = problem != NULL ? canonical(problem, buf, sizeof buf) : "";
+    ASSAY_TRY(GROW(s, quarantined, quarantine_count, quarantine_cap, 1));
+    ASSAY_TRY(keep_string(s, problem, &q.problem));
+    ASSAY_TRY(keep_string(s, reason, &q.reason));
+    s->quarantined[s->quarantine_count++] = q;
+    return ASSAY_OK;
+}
+
+/* ---- indexes ---- */
+
+static int variant_order(const void *left, const void *right)
+{
+    const assay__stored_variant *a = left, *b = right;
+
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+static int quarantine_order(const void *left, const void *right)
+{
+    const struct assay__quarantined *a = left, *b = right;
+
+    return assay_digest_compare(&a->variant, &b->variant);
+}
+
+static bool same_question(const assay__pick_store *s, const assay__stored_route *a,
+                          const assay__stored_route *b)
+{
+    return a->hash == b->hash && strcmp(s->text + a->text, s->text + b->text) == 0 &&
+           memcmp(a->layout, b->layout, sizeof a->layout) == 0 && a->align == b->align &&
+           memcmp(&a->policy, &b->policy, sizeof a->policy) == 0;
+}
+
+/* Of two routes for one question (class parameters with two values) the later row counts. */
+static assay_status index_routes(assay__pick_store *s)
+{
+    size_t size = 16;
+
+    while (size < s->route_count * 2)
+        size *= 2;
+    s->index = calloc(size, sizeof *s->index);
+    if (s->index == NULL)
+        return fail_memory();
+    s->index_mask = size - 1;
+    for (size_t i = 0; i < s->route_count; i++) {
+        uint64_t at = s->routes[i].hash;
+        uint32_t *slot;
+        while (*(slot = &s->index[at & s->index_mask]) != 0 &&
+               !same_question(s, &s->routes[*slot - 1], &s->routes[i]))
+            at++;
+        if (*slot == 0 || s->routes[*slot - 1].row < s->routes[i].row)
+            *slot = (uint32_t)i + 1;
+    }
+    return ASSAY_OK;
+}
+
+const assay__stored_route *assay__pick_store_find(const assay__pick_store *s,
+                                                  const char *problem_text, const char *layout,
+                                                  unsigned align, assay_policy policy)
+{
+    uint64_t hash = route_hash(problem_text, strlen(problem_text), layout, align, policy);
+
+    if (s->route_count == 0)
+        return NULL;
+    for (uint64_t at = hash; s->index[at & s->index_mask] != 0; at++) {
+        const assay__stored_route *r = &s->routes[s->index[at & s->index_mask] - 1];
+        if (r->hash == hash && r->align == align &&
+            memcmp(r->layout, layout, sizeof r->layout) == 0 &&
+            memcmp(&r->policy, &policy, sizeof policy) == 0 &&
+            strcmp(s->text + r->text, problem_text) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+size_t assay__pick_store_variant(const assay__pick_store *s, uint64_t revision_row)
+{
+    size_t low = 0, high = s->variant_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->variants[middle].row < revision_row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->variant_count && s->variants[low].row == revision_row ? low : SIZE_MAX;
+}
+
+const char *assay__pick_store_quarantine(const assay__pick_store *s, const assay_digest *variant,
+                                         const char *problem_text)
+{
+    size_t low = 0, high = s->quarantine_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (assay_digest_compare(&s->quarantined[middle].variant, variant) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < s->quarantine_count; low++) {
+        const struct assay__quarantined *q = &s->quarantined[low];
+        if (!assay_digest_equal(&q->variant, variant))
+            return NULL;
+        if (q->problem[0] == '\0' || strcmp(q->problem, problem_text) == 0)
+            return q->reason;
+    }
+    return NULL;
+}
+
+/* ---- life ---- */
+
+assay_status assay__pick_store_create(assay__pick_store **out)
+{
+    assay__pick_store *s = calloc(1, sizeof *s);
+
+    if (s == NULL)
+        return fail_memory();
+    *out = s;
+    return ASSAY_OK;
+}
+
+void assay__pick_store_destroy(assay__pick_store **store)
+{
+    assay__pick_store *s;
+
+    if (store == NULL || *store == NULL)
+        return;
+    s = *store;
+    for (size_t i = 0; i < s->string_count; i++)
+        free(s->strings[i]);
+    free(s->strings);
+    free(s->variants);
+    free(s->routes);
+    free(s->index);
+    free(s->candidates);
+    free(s->text);
+    free(s->quarantined);
+    free(s);
+    *store = NULL;
+}
+
+static assay_status read_all(const assay__store_ops *ops, assay__store *store, const char *hex,
+                             assay__pick_store *s)
+{
+    ASSAY_TRY(ops->schema_version(store, &s->schema));
+    ASSAY_TRY(ops->data_version(store, &s->data_version));
+    ASSAY_TRY(ops->count_routes(store, hex, &s->routes_here, &s->routes_elsewhere));
+    ASSAY_TRY(GROW(s, routes, route_count, route_cap, s->routes_here));
+    ASSAY_TRY(ops->each_revision(store, hex, take_variant, s));
+    ASSAY_TRY(ops->each_route(store, hex, take_route, s));
+    ASSAY_TRY(ops->each_quarantine(store, hex, take_quarantine, s));
+    if (s->variant_count > 1)
+        qsort(s->variants, s->variant_count, sizeof *s->variants, variant_order);
+    if (s->quarantine_count > 1)
+        qsort(s->quarantined, s->quarantine_count, sizeof *s->quarantined, quarantine_order);
+    return index_routes(s);
+}
+
+assay_status assay__pick_store_read(const assay__store_ops *ops, assay__store *store,
+                                    const char *path, const char *deployment_hex,
+                                    assay__pick_store **out)
+{
+    assay__pick_store *s = NULL;
+    assay_status status;
+
+    ASSAY_TRY(assay__pick_store_create(&s));
+    (void)snprintf(s->path, sizeof s->path, "%s", path);
+    status = ops->begin_snapshot(store);
+    if (status == ASSAY_OK) {
+        status = read_all(ops, store, deployment_hex, s);
+        ops->end_snapshot(store);
+    }
+    if (status != ASSAY_OK) {
+        assay__pick_store_destroy(&s);
+        return status;
+    }
+    *out = s;
+    return ASSAY_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/support/fake_store.h -- a store in memory, for tests of the picker. */
+#ifndef ASSAY_TESTS_FAKE_STORE_H
+#define ASSAY_TESTS_FAKE_STORE_H
+
+#include "runtime/store.h"
+
+#define FAKE_ROWS 64
+
+typedef struct fake_route {
+    const char *problem, *layout, *policy;
+    uint32_t align;
+    uint64_t winner;
+    assay__route_candidate candidates[16];
+    size_t count;
+} fake_route;
+
+typedef struct fake_quarantine {
+    assay_digest variant;
+    const char *problem, *reason;
+} fake_quarantine;
+
+typedef struct fake_store {
+    assay_status open_status;
+    assay__store_revision revisions[FAKE_ROWS];
+    size_t revision_count;
+    fake_route *routes; /* borrowed */
+    size_t route_count, elsewhere;
+    fake_quarantine quarantine[FAKE_ROWS];
+    size_t quarantine_count;
+    int inside; /* a snapshot is open */
+} fake_store;
+
+extern fake_store fake;
+const assay__store_ops *fake_store_ops(void);
+/* OK verdict, sampled proof, 1 ulp, `ns` +- 1 %, ratio ns / 100 +- 1 %. */
+assay__route_candidate fake_candidate(uint64_t revision_row, double ns);
+
+#endif
