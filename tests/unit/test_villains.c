@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_villains.c -- each villain has its fault, and no other: tests of the sweep that
+ * rely on them would pass for nothing otherwise. */
+#include <check.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/plugin_case.h"
+
+#define MATMUL "m=12,n=33,k=40"
+#define ADD    "n=396"
+
+static const assay_manifest *villains;
+static plugin_case c, honest;
+
+static void setup(void)
+{
+    villains = plugin_load("tests/plugins/assay_villains.so");
+}
+
+static void fill(plugin_case *p)
+{
+    plugin_case_fill(p, 0, 1, 1.0);
+    plugin_case_fill(p, 1, 2, 1.0);
+    plugin_case_poison(p);
+}
+
+static const assay_kernel_desc *kernel(assay_op_id op, const char *name)
+{
+    const assay_kernel_desc *k = plugin_kernel(villains, op, ASSAY_F32, name);
+
+    ck_assert_msg(k != NULL, "no %s", name);
+    return k;
+}
+
+/* Makes `c` and, by v_honest, `honest`. */
+static void begin(assay_op_id op, const char *params, size_t skew)
+{
+    plugin_case_init(&c, op, ASSAY_F32, params, skew);
+    plugin_case_init(&honest, op, ASSAY_F32, params, 0);
+    fill(&c);
+    fill(&honest);
+    ck_assert_int_eq(plugin_case_run(&honest, kernel(op, "v_honest"), NULL), ASSAY_OK);
+}
+
+static void end(void)
+{
+    plugin_case_clear(&c);
+    plugin_case_clear(&honest);
+}
+
+static double difference(int64_t i)
+{
+    return fabs(plugin_case_get(&c, 2, i) - plugin_case_get(&honest, 2, i));
+}
+
+/* Elements of c that are not the honest ones, but for rounding. */
+static int64_t wrong_elements(void)
+{
+    int64_t wrong = 0;
+
+    for (int64_t i = 0; i < c.elements; i++)
+        wrong += !(difference(i) <= 1e-4);
+    return wrong;
+}
+
+static int64_t run(const char *name)
+{
+    const assay_kernel_desc *k = kernel((assay_op_id)c.problem.op, name);
+
+    plugin_case_poison(&c);
+    ck_assert_int_eq(plugin_case_run(&c, k, NULL), ASSAY_OK);
+    return wrong_elements();
+}
+
+static void begin_op(int op)
+{
+    begin(op == 0 ? ASSAY_OP_matmul : ASSAY_OP_add, op == 0 ? MATMUL : ADD, 0);
+}
+
+START_TEST(villain_honest_agrees_with_the_oracle)
+{
+    assay_wide w;
+
+    begin_op(_i);
+    plugin_case_wide(&honest, plugin_oracle(plugin_load("ref"), (assay_op_id)honest.problem.op), 1,
+                     &w);
+    for (int64_t i = 0; i < honest.elements; i++)
+        ck_assert(fabs(plugin_case_get(&honest, 2, i) - w.hi[i]) <= 1e-5 * (fabs(w.hi[i]) + 1.0));
+    plugin_wide_clear(&w);
+    end();
+}
+END_TEST
+
+START_TEST(villain_tail_loses_products)
+{
+    static const char *const wrong[] = {"m=3,n=5,k=384", "m=3,n=5,k=37", "m=3,n=5,k=7"};
+    static const char *const right[] = {"m=3,n=5,k=512", "m=3,n=5,k=16", "m=3,n=5,k=0"};
+
+    for (size_t i = 0; i < 3; i++) {
+        begin(ASSAY_OP_matmul, wrong[i], 0);
+        ck_assert_msg(run("v_tail") == c.elements, "%s", wrong[i]);
+        end();
+        begin(ASSAY_OP_matmul, right[i], 0);
+        ck_assert_msg(run("v_tail") == 0, "%s", right[i]);
+        end();
+    }
+}
+END_TEST
+
+START_TEST(villain_twin_differs_in_bits_only)
+{
+    begin(ASSAY_OP_matmul, MATMUL, 0);
+    ck_assert_int_eq(run("v_twin"), 0);
+    ck_assert(memcmp(c.memory[2], honest.memory[2], (size_t)c.elements * sizeof(float)) != 0);
+    end();
+}
+END_TEST
+
+START_TEST(villain_nan_and_one_spoil_one_element)
+{
+    int64_t spoiled = 0;
+
+    begin_op(_i);
+    ck_assert_int_eq(run("v_nan"), 1);
+    for (int64_t i = 0; i < c.elements; i++)
+        spoiled += isnan(plugin_case_get(&c, 2, i));
+    ck_assert_int_eq(spoiled, 1);
+    ck_assert_int_eq(run("v_one"), 1);
+    for (int64_t i = 0; i < c.elements; i++)
+        if (difference(i) > 1.0)
+            ck_assert_double_eq_tol(difference(i), 9.0, 1e-3);
+    end();
+}
+END_TEST
+
+/* The holes keep what was there, even where that is right. */
+START_TEST(villain_unwritten_leaves_a_hundredth)
+{
+    begin_op(_i);
+    ck_assert_int_eq(run("v_unwritten"), (c.elements + 99) / 100);
+    memcpy(c.memory[2], honest.memory[2], (size_t)c.elements * sizeof(float));
+    ck_assert_int_eq(plugin_case_run(&c, kernel((assay_op_id)c.problem.op, "v_unwritten"), NULL),
+                     ASSAY_OK);
+    ck_assert_int_eq(wrong_elements(), 0);
+    end();
+}
+END_TEST
+
+START_TEST(villain_align_needs_64)
+{
+    static const char *const names[] = {"v_align", "v_align_lies"};
+    static const unsigned says[] = {64, 0};
+
+    for (size_t i = 0; i < 2; i++) {
+        begin_op(_i);
+        ck_assert_uint_eq(kernel((assay_op_id)c.problem.op, names[i])->caps[0].align_bytes,
+                          says[i]);
+        ck_assert_int_eq(run(names[i]), 0);
+        end();
+        begin(_i == 0 ? ASSAY_OP_matmul : ASSAY_OP_add, _i == 0 ? MATMUL : ADD, 16);
+        ck_assert_int_gt(run(names[i]), 0);
+        end();
+    }
+}
+END_TEST
+
+START_TEST(villain_late_turns_after_ten_calls)
+{
+    begin_op(_i);
+    for (int call = 1; call <= 12; call++)
+        ck_assert_int_eq(run("v_late"), call <= 10 ? 0 : 1);
+    end();
+}
+END_TEST
+
+START_TEST(villain_scribble_and_oob_write_elsewhere)
+{
+    float past = -5.0f, seen;
+
+    begin_op(_i);
+    double before = plugin_case_get(&c, 0, 0);
+    ck_assert_int_eq(run("v_scribble"), 0);
+    ck_assert_double_ne(plugin_case_get(&c, 0, 0), before);
+    plugin_case_set(&c, 0, 0, before);
+    /* Room behind the output, so that the write can be seen. */
+    size_t bytes = (size_t)c.elements * sizeof(float);
+    char *room = malloc(bytes + sizeof past);
+    ck_assert_ptr_nonnull(room);
+    memcpy(room + bytes, &past, sizeof past);
+    c.operands[2].buffer.at.host = room;
+    ck_assert_int_eq(run("v_oob"), 0);
+    memcpy(&seen, room + bytes, sizeof seen);
+    ck_assert_float_ne(seen, past);
+    free(room);
+    end();
+}
+END_TEST
+
+START_TEST(villain_fails_with_its_status)
+{
+    begin_op(_i);
+    ck_assert_int_eq(plugin_case_run(&c, kernel((assay_op_id)c.problem.op, "v_fails"), NULL),
+                     ASSAY_DEVICE);
+    end();
+}
+END_TEST
+
+/* How a process that runs it ends; -1: still running after 0.3 s. */
+static int end_of(const char *name)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        (void)!freopen("/dev/null", "w", stderr);
+        (void)plugin_case_run(&c, kernel((assay_op_id)c.problem.op, name), NULL);
+        _exit(77);
+    }
+    for (int i = 0; i < 30; i++) {
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return status;
+        usleep(10000);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+    return -1;
+}
+
+START_TEST(villain_ends_its_process_or_never)
+{
+    begin_op(_i);
+    int segv = end_of("v_segv"), aborted = end_of("v_abort"), left = end_of("v_exit");
+    /* A sanitizer turns the fault into an exit of its own. */
+    ck_assert(segv > 0 &&
+              (WIFSIGNALED(segv) ? WTERMSIG(segv) == SIGSEGV : WEXITSTATUS(segv) != 77));
+    ck_assert(aborted > 0 && (!WIFEXITED(aborted) || WEXITSTATUS(aborted) != 77));
+    ck_assert(WIFEXITED(left) && WEXITSTATUS(left) == 0);
+    ck_assert_int_eq(end_of("v_hang"), -1);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("villains");
+    TCase *tcase = tcase_create("villain");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_unchecked_fixture(tcase, setup, NULL);
+    tcase_add_loop_test(tcase, villain_honest_agrees_with_the_oracle, 0, 2);
+    tcase_add_test(tcase, villain_tail_loses_products);
+    tcase_add_test(tcase, villain_twin_differs_in_bits_only);
+    tcase_add_loop_test(tcase, villain_nan_and_one_spoil_one_element, 0, 2);
+    tcase_add_loop_test(tcase, villain_unwritten_leaves_a_hundredth, 0, 2);
+    tcase_add_loop_test(tcase, villain_align_needs_64, 0, 2);
+    tcase_add_loop_test(tcase, villain_late_turns_after_ten_calls, 0, 2);
+    tcase_add_loop_test(tcase, villain_scribble_and_oob_write_elsewhere, 0, 2);
+    tcase_add_loop_test(tcase, villain_fails_with_its_status, 0, 2);
+    tcase_add_loop_test(tcase, villain_ends_its_process_or_never, 0, 2);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
