@@ -259,6 +259,8 @@ static void bench_oracle(const assay_manifest *ref)
     assay_problem p;
     assay_tensor operands[3];
 
+    if (wide == NULL)
+        abort();
     make_matmul(&p, operands, ASSAY_F32, SIZE, a, b, c);
     assay_launch launch = {
         .struct_size = sizeof launch, .operand_count = 3, .problem = &p, .operands = operands};
@@ -267,7 +269,7 @@ static void bench_oracle(const assay_manifest *ref)
     for (size_t i = 0; i < ref->oracle_count; i++)
         for (int repeat = 0; repeat < 4 && ref->oracles[i].op == ASSAY_OP_matmul; repeat++) {
             uint64_t start = assay__host_now_ns();
-            if (wide == NULL || ref->oracles[i].wide(&launch, 1, &out) != ASSAY_OK)
+            if (ref->oracles[i].wide(&launch, 1, &out) != ASSAY_OK)
                 abort();
             double ns = (double)(assay__host_now_ns() - start);
             least = ns < least ? ns : least;
