@@ -12,7 +12,6 @@ typedef struct assay__profile {
     const char *name;
     size_t visits;             /* fresh workers a problem after the screening one, >= 5 */
     size_t confirms;           /* fresh visits of winner and default before publishing */
-    double confirm_confidence; /* of the fresh visits; the choice before them was made at 99 % */
     double confirm_confidence; /* of the fresh visits; the choice before was made at 99 % */
     size_t spans;              /* timed spans a visit and variant, at most */
     double span_ns;            /* length of a span, at least */
