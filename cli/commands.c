@@ -10,6 +10,7 @@ const assay__command assay__commands[] = {
     {"ops", cmd_ops, "list the op catalogue"},
     {"kernels", cmd_kernels, "list kernels, their tunables, claims and revisions"},
     {"sweep", cmd_sweep, "measure costs and check results"},
+    {"report", cmd_report, "show what a store holds: cost, precision"},
     {"__worker", cmd_worker, NULL},
     {"--version", cmd_version, NULL},
     {NULL, NULL, NULL},

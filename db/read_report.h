@@ -23,6 +23,7 @@ typedef struct assay__report_deployment {
     const char *backend, *device, *architecture, *driver;
     const char *cpu_model, *isa, *os_class, *label; /* label: "" none */
     const char *first_seen_utc;
+    const char *fingerprint; /* 64 hexadecimal digits; "": not taken */
     int64_t usable_cpus;
 } assay__report_deployment;
 
@@ -112,7 +113,27 @@ typedef struct assay__report_peak {
     const assay__report_deployment *deployment;
     const char *name, *unit; /* for the call */
     double value, lo, hi;    /* lo, hi NaN: none */
+    int64_t samples;
 } assay__report_peak;
+
+/* What the contract of a kernel says: the latest one of each kernel. */
+typedef struct assay__report_claim {
+    const char *backend, *op, *dtypes, *kernel; /* for the call */
+    double max_ulp, max_rho, max_rel, max_abs;  /* NaN: no claim */
+    assay_stability stability;
+} assay__report_claim;
+
+typedef struct assay__report_stability {
+    const assay__report_deployment *deployment;
+    const assay__report_revision *revision;
+    const assay__report_problem *problem;
+    assay_stability level;
+} assay__report_stability;
+
+/* Visits of one measurement in one sweep. */
+typedef struct assay__report_visit_counts {
+    int64_t screen, measure, confirm;
+} assay__report_visit_counts;
 
 typedef struct assay__report assay__report;
 
@@ -148,5 +169,15 @@ assay_status assay__report_each_peak(assay__report *r,
 assay_status assay__report_each_visit(assay__report *r, int64_t measurement,
                                       assay_status (*row)(void *, const assay__report_visit *),
                                       void *cookie);
+
+/* All claims, the filter aside. */
+assay_status assay__report_each_claim(assay__report *r,
+                                      assay_status (*row)(void *, const assay__report_claim *),
+                                      void *cookie);
+assay_status assay__report_each_stability(
+    assay__report *r, assay_status (*row)(void *, const assay__report_stability *), void *cookie);
+/* Confirming visits of that sweep only; the others of all sweeps. */
+assay_status assay__report_count_visits(assay__report *r, int64_t measurement, int64_t sweep,
+                                        assay__report_visit_counts *out);
 
 #endif

@@ -15,7 +15,7 @@ const assay__sql assay__sql_report[] = {
     [ASSAY__REPORT_DEPLOYMENTS] = {"report deployments",
                                    "SELECT d.id, d.digest, v.backend, v.name, v.architecture,"
                                    " d.driver, d.cpu_model, d.isa, d.os_class, d.label,"
-                                   " d.first_seen_utc, d.usable_cpus"
+                                   " d.first_seen_utc, ifnull(d.fingerprint, ''), d.usable_cpus"
                                    " FROM deployment AS d JOIN device AS v ON v.id = d.device"
                                    " ORDER BY d.id",
                                    ASSAY__SQL_WHOLE},
@@ -65,7 +65,7 @@ const assay__sql assay__sql_report[] = {
                               " ended_utc, stop_reason, seed FROM sweep ORDER BY id",
                               ASSAY__SQL_WHOLE},
     [ASSAY__REPORT_PEAKS] = {"report peaks",
-                             "SELECT deployment, name, unit, value, lo, hi FROM peak"
+                             "SELECT deployment, name, unit, value, lo, hi, samples FROM peak"
                              " ORDER BY deployment, name",
                              ASSAY__SQL_WHOLE},
     [ASSAY__REPORT_VISITS] = {"report visits",
@@ -138,9 +138,9 @@ static assay_status load_deployments(assay__report *r)
     ASSAY_TRY(assay__report_query(r, ASSAY__REPORT_DEPLOYMENTS, &q));
     while (status == ASSAY_OK && assay__query_step(&q)) {
         assay__report_deployment d = {.id = assay__column_int(&q)};
-        const char **const fields[] = {&d.digest, &d.backend,       &d.device, &d.architecture,
-                                       &d.driver, &d.cpu_model,     &d.isa,    &d.os_class,
-                                       &d.label,  &d.first_seen_utc};
+        const char **const fields[] = {&d.digest, &d.backend,        &d.device,     &d.architecture,
+                                       &d.driver, &d.cpu_model,      &d.isa,        &d.os_class,
+                                       &d.label,  &d.first_seen_utc, &d.fingerprint};
         status = keep_texts(r, &q, fields, sizeof fields / sizeof *fields);
         d.usable_cpus = assay__column_int(&q);
         if (status != ASSAY_OK || !matches(r->filter.deployment_hex, d.digest))

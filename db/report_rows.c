@@ -228,6 +228,7 @@ assay_status assay__report_each_peak(assay__report *r,
         p.value = assay__column_real(&q);
         p.lo = assay__column_real(&q);
         p.hi = assay__column_real(&q);
+        p.samples = assay__column_int(&q);
         if (p.deployment != NULL)
             status = row(cookie, &p);
     }

@@ -9,6 +9,7 @@
 extern const assay__sql assay__sql_check[];
 extern const assay__sql assay__sql_stale[];
 extern const assay__sql assay__sql_report[];
+extern const assay__sql assay__sql_facts[];
 
 /* Tables of statements; the last is NULL, each ends with a NULL name. */
 extern const assay__sql *const assay__sql_tables[];

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* reports/report_cost.h -- what the kernels cost: winners, rates, speed-ups, rejected candidates.
+ *
+ * docs/reports.md has the columns of the CSV, docs/json.md the keys of the JSON. */
+#ifndef ASSAY_REPORTS_REPORT_COST_H
+#define ASSAY_REPORTS_REPORT_COST_H
+
+#include <stdio.h>
+
+#include "reports/cost_rows.h"
+#include "reports/report_page.h"
+
+/* All cases, for people.  Charts in HTML only. */
+void assay__cost_page(assay__page *page, const assay__cost *cost);
+void assay__cost_charts(assay__page *page, const assay__cost *cost,
+                        const assay__report_place *place);
+/* One row a candidate. */
+assay_status assay__cost_csv(const assay__cost *cost, FILE *file);
+assay_status assay__cost_json(const assay__cost *cost, FILE *file);
+
+/* Is the case a result of this place, to be shown among its others? */
+bool assay__cost_is_result(const assay__cost_case *c, const assay__report_place *place);
+
+#endif

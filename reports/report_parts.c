@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* reports/report_parts.c -- parts that several reports share. */
+#include "reports/report_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/db_names.h"
+#include "support/format.h"
+
+void assay__part_variant(const assay__report_revision *r, assay__str *out)
+{
+    assay__str_addf(out, "%s/%s", r->backend, r->kernel);
+    if (r->tunables[0] != '\0')
+        assay__str_addf(out, "{%s}", r->tunables);
+}
+
+const char *assay__part_verdict(assay__verdict verdict)
+{
+    static const char *const texts[] = {[ASSAY__VERDICT_NONE] = "not judged",
+                                        [ASSAY__VERDICT_OK] = "ok",
+                                        [ASSAY__VERDICT_WRONG] = "wrong result",
+                                        [ASSAY__VERDICT_NOISY] = "noisy",
+                                        [ASSAY__VERDICT_THROTTLED] = "throttled",
+                                        [ASSAY__VERDICT_IMPOSSIBLE] = "impossible time",
+                                        [ASSAY__VERDICT_CRASHED] = "crashed",
+                                        [ASSAY__VERDICT_TIMEOUT] = "timeout",
+                                        [ASSAY__VERDICT_MISTRUSTED] = "check mistrusted"};
+
+    return (size_t)verdict < sizeof texts / sizeof *texts ? texts[verdict] : "not judged";
+}
+
+const char *assay__part_proof(unsigned proof)
+{
+    const char *name = assay__db_proof_name((assay_proof)proof);
+
+    return name == NULL || proof == ASSAY_PROOF_ABSENT ? "" : name;
+}
+
+const char *assay__part_stability(unsigned level)
+{
+    const char *name = assay__db_stability_name((assay_stability)level);
+
+    return name == NULL || level == ASSAY_STABILITY_ABSENT ? "" : name;
+}
+
+/* ---- pages ---- */
+
+void assay__part_deployment(assay__page *page, const assay__report_set *set,
+                            const assay__report_place *place)
+{
+    const assay__report_deployment *d = place->deployment;
+    char cpus[32];
+
+    (void)snprintf(cpus, sizeof cpus, "%lld", (long long)d->usable_cpus);
+    assay__page_fact(page, "Device", d->device);
+    assay__page_fact(page, "Backend", d->backend);
+    assay__page_fact(page, "Architecture", d->architecture);
+    assay__page_fact(page, "Driver", d->driver);
+    assay__page_fact(page, "CPU", d->cpu_model);
+    assay__page_fact(page, "Usable CPUs", d->usable_cpus > 0 ? cpus : NULL);
+    assay__page_fact(page, "Instruction sets", d->isa);
+    assay__page_fact(page, "Operating system", d->os_class);
+    assay__page_fact(page, "Numeric fingerprint", d->fingerprint);
+    assay__page_fact(page, "Label", d->label);
+    assay__page_fact(page, "Deployment", d->digest);
+    if (set->options->here != NULL)
+        assay__page_fact(page, "Is this machine", place->is_here ? "yes" : "no");
+}
+
+static void ceiling(assay__page *page, const char *name, double per_ns, bool is_bytes)
+{
+    const double per_s = per_ns * 1e9;
+
+    assay__page_fact(page, name,
+                     isnan(per_ns) ? NULL
+                     : is_bytes    ? assay__format_bandwidth(per_s).text
+                                   : assay__format_flops(per_s).text);
+}
+
+void assay__part_peaks(assay__page *page, const assay__report_set *set,
+                       const assay__report_place *place)
+{
+    static const assay__html_column columns[] = {{"peak", NULL, false},   {"unit", NULL, false},
+                                                 {"best", NULL, true},    {"lowest", NULL, true},
+                                                 {"highest", NULL, true}, {"n", "runs", true}};
+    size_t rows = 0;
+
+    ceiling(page, "Ceiling f32, all CPUs", place->roof.f32_per_ns, false);
+    ceiling(page, "Ceiling f64, all CPUs", place->roof.f64_per_ns, false);
+    ceiling(page, "Ceiling of memory", place->roof.bytes_per_ns, true);
+    assay__page_table(page, "Measured peaks: the best of n runs, and their range", columns, 6,
+                      true);
+    for (size_t i = 0; i < set->peak_count; i++) {
+        const assay__report_peak_row *p = &set->peaks[i];
+        if (p->deployment != place->deployment)
+            continue;
+        assay__page_cell(page, p->name);
+        assay__page_cell(page, p->unit);
+        assay__page_cell_real(page, p->value, 4);
+        assay__page_cell_real(page, p->lo, 4);
+        assay__page_cell_real(page, p->hi, 4);
+        assay__page_cell_count(page, (uint64_t)p->samples);
+        rows++;
+    }
+    assay__page_table_end(page);
+    if (rows == 0)
+        assay__page_text(page, "No peaks were measured: shares of the peak are not known.");
+}
+
+void assay__part_sources(assay__page *page, const assay__report_set *set)
+{
+    static const assay__html_column columns[] = {{"sweep", NULL, true},
+                                                 {"profile", NULL, false},
+                                                 {"started", "UTC", false},
+                                                 {"ended", "UTC", false},
+                                                 {"stop reason", NULL, false}};
+
+    assay__page_section(page, "Sources");
+    assay__page_fact(page, "Store", set->options->db_path);
+    assay__page_table(page, "Sweeps in this store", columns, 5, true);
+    for (size_t i = 0; i < set->sweep_count; i++) {
+        const assay__report_sweep_row *s = &set->sweeps[i];
+        if (assay__page_is_full(page)) {
+            assay__page_skip_rows(page, set->sweep_count - i);
+            break;
+        }
+        assay__page_cell_count(page, (uint64_t)s->id);
+        assay__page_cell(page, s->profile);
+        assay__page_cell(page, s->started_utc);
+        assay__page_cell(page, s->ended_utc);
+        assay__page_cell(page, s->stop_reason[0] != '\0' ? s->stop_reason : "did not end");
+    }
+    assay__page_table_end(page);
+}
+
+void assay__part_unjudged(assay__page *page, const assay__report_set *set)
+{
+    if (set->options->here == NULL || set->options->current == NULL)
+        assay__page_warn(page, "Which rows are stale was not judged: the kernels of this machine "
+                               "could not be listed. `assay check` says why.");
+}
+
+/* ---- JSON ---- */
+
+static json_t *peak_json(const assay__report_peak_row *p)
+{
+    json_t *row = json_object();
+    int bad = (int)assay__json_put_string(row, "name", p->name);
+
+    bad |= (int)assay__json_put_string(row, "unit", p->unit);
+    bad |= (int)assay__json_put_real(row, "value", p->value);
+    bad |= (int)assay__json_put_real(row, "lo", p->lo);
+    bad |= (int)assay__json_put_real(row, "hi", p->hi);
+    bad |= (int)assay__json_put_int(row, "samples", p->samples);
+    if (bad == 0)
+        return row;
+    json_decref(row);
+    return NULL;
+}
+
+static int put_known(json_t *object, const char *key, const char *text)
+{
+    return text[0] == '\0' ? 0 : (int)assay__json_put_string(object, key, text);
+}
+
+json_t *assay__part_deployment_json(const assay__report_set *set, const assay__report_place *place)
+{
+    const assay__report_deployment *d = place->deployment;
+    json_t *row = json_object(), *peaks = json_array();
+    int bad = (int)assay__json_put_string(row, "deployment", d->digest);
+
+    if (set->options->here != NULL)
+        bad |= (int)assay__json_put_bool(row, "is_here", place->is_here);
+    bad |= put_known(row, "backend", d->backend) | put_known(row, "device", d->device);
+    bad |= put_known(row, "architecture", d->architecture) | put_known(row, "driver", d->driver);
+    bad |= put_known(row, "cpu_model", d->cpu_model) | put_known(row, "isa", d->isa);
+    bad |= put_known(row, "os_class", d->os_class) | put_known(row, "label", d->label);
+    bad |= put_known(row, "fingerprint", d->fingerprint);
+    if (d->usable_cpus > 0)
+        bad |= (int)assay__json_put_int(row, "usable_cpus", d->usable_cpus);
+    for (size_t i = 0; i < set->peak_count; i++)
+        if (set->peaks[i].deployment == d)
+            bad |= (int)assay__json_append_take(peaks, peak_json(&set->peaks[i]));
+    bad |= (int)assay__json_put_take(row, "peaks", peaks);
+    if (bad == 0)
+        return row;
+    json_decref(row);
+    return NULL;
+}
+
+json_t *assay__part_store_json(const assay__report_set *set)
+{
+    json_t *row = json_object();
+
+    if (row != NULL && assay__json_put_string(row, "path", set->options->db_path) != ASSAY_OK) {
+        json_decref(row);
+        return NULL;
+    }
+    return row;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* reports/reports.c -- the table of reports, and making one. */
+#include "reports/reports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/report_cost.h"
+#include "reports/report_page.h"
+#include "runtime/error.h"
+
+const char *const assay__report_format_names[] = {"html", "csv", "json", "md", NULL};
+
+assay__report_format assay__report_format_of(const char *name, const char *path)
+{
+    const char *dot = path != NULL ? strrchr(path, '.') : NULL;
+    const char *word = name != NULL ? name : dot != NULL ? dot + 1 : "";
+
+    for (size_t i = 0; assay__report_format_names[i] != NULL; i++)
+        if (strcmp(word, assay__report_format_names[i]) == 0)
+            return (assay__report_format)i;
+    return ASSAY__REPORT_MD;
+}
+
+/* Runs `write` into memory. */
+static assay_status write_data(const void *rows, assay_status (*write)(const void *, FILE *),
+                               char **text, size_t *size)
+{
+    char *data = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&data, &bytes);
+    assay_status status;
+
+    if (file == NULL)
+        return assay__fail(ASSAY_NOMEM, "out of memory for a report");
+    status = write(rows, file);
+    bool is_cut = ferror(file) != 0;
+    if ((fclose(file) != 0 || is_cut) && status == ASSAY_OK)
+        status = assay__fail(ASSAY_NOMEM, "out of memory for a report");
+    if (status != ASSAY_OK) {
+        free(data);
+        return status;
+    }
+    *text = data;
+    *size = bytes;
+    return ASSAY_OK;
+}
+
+static assay_status write_page(const void *rows, void (*put)(assay__page *, const void *),
+                               bool is_html, const char *title, const char *subtitle, char **text,
+                               size_t *size)
+{
+    assay__page page;
+    assay_status status = assay__page_begin(&page, is_html, title, subtitle);
+
+    if (status != ASSAY_OK) {
+        assay__page_clear(&page);
+        return status;
+    }
+    put(&page, rows);
+    return assay__page_take(&page, text, size);
+}
+
+/* ---- cost ---- */
+
+static assay_status cost_csv(const void *rows, FILE *file)
+{
+    return assay__cost_csv(rows, file);
+}
+
+static assay_status cost_json(const void *rows, FILE *file)
+{
+    return assay__cost_json(rows, file);
+}
+
+static void cost_page(assay__page *page, const void *rows)
+{
+    assay__cost_page(page, rows);
+}
+
+static assay_status make_cost(const assay__report_options *options, assay__report_format format,
+                              char **text, size_t *size)
+{
+    assay__cost cost;
+    assay_status status;
+
+    ASSAY_TRY(assay__cost_load(options, &cost));
+    if (format == ASSAY__REPORT_CSV)
+        status = write_data(&cost, cost_csv, text, size);
+    else if (format == ASSAY__REPORT_JSON)
+        status = write_data(&cost, cost_json, text, size);
+    else
+        status = write_page(&cost, cost_page, format == ASSAY__REPORT_HTML, "Assay: cost",
+                            "Measured times of kernels, and which one is picked", text, size);
+    assay__cost_clear(&cost);
+    return status;
+}
+
+/* ---- the table ---- */
+
+static const struct {
+    const char *name;
+    assay_status (*make)(const assay__report_options *, assay__report_format, char **, size_t *);
+} reports[] = {
+    {"cost", make_cost},
+};
+
+const char *const assay__report_names[] = {"cost", NULL};
+
+assay_status assay__report_make(const char *name, const assay__report_options *options,
+                                assay__report_format format, char **text, size_t *size)
+{
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
+        if (strcmp(reports[i].name, name) == 0)
+            return reports[i].make(options, format, text, size);
+    return assay__fail(ASSAY_INVALID, "there is no report '%s'", name);
+}
