@@ -69,12 +69,15 @@ unsigned assay__host_usable_cpus(void);
 /* CLOCK_MONOTONIC_RAW in nanoseconds. */
 uint64_t assay__host_now_ns(void);
 
-/* Every slot; library_identity and others may be replaced by the plug-in. */
-#define ASSAY__HOST_BACKEND_SLOTS                                                                 \
-    .struct_size = sizeof(assay_backend), .abi_version = ASSAY_PLUGIN_ABI,                        \
-    .close = assay__host_close, .device_count = assay__host_device_count,                         \
-    .device_info = assay__host_device_info, .alloc = assay__host_alloc, .free = assay__host_free, \
-    .copy = assay__host_copy, .fill = assay__host_fill, .wrap = assay__host_wrap,                 \
+/* The slots that no host plug-in replaces, and with them those of the one real device; open,
+ * library_identity, launch and measure are named by each plug-in. */
+#define ASSAY__HOST_MEMORY_SLOTS                                                      \
+    .struct_size = sizeof(assay_backend), .abi_version = ASSAY_PLUGIN_ABI,            \
+    .close = assay__host_close, .alloc = assay__host_alloc, .free = assay__host_free, \
+    .copy = assay__host_copy, .fill = assay__host_fill, .wrap = assay__host_wrap,     \
     .synchronize = assay__host_synchronize
+#define ASSAY__HOST_BACKEND_SLOTS                                       \
+    ASSAY__HOST_MEMORY_SLOTS, .device_count = assay__host_device_count, \
+                              .device_info = assay__host_device_info
 
 #endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/fake/fake.h -- a backend whose clock, devices and faults are written in a script.
+ *
+ * $ASSAY_FAKE holds the script itself, or @FILE.  One statement a line or between ';'; '#' starts a
+ * comment; words are name=value.
+ *
+ *   seed=N            of all noise; default 1
+ *   devices=N         default 1
+ *   visits=FILE       a counter: each process that opens the backend takes the next number, which
+ *                     seeds its own stream of noise.  Without it $ASSAY_FAKE_VISIT, else 0
+ *   resolution=NS overhead=NS   what the clock says of itself; default 1 and 20
+ *   kernel=NAME ...   for this kernel (fake_a, fake_b, fake_c) or "*"; later lines win
+ *     variant=V threads=T   only for this choice of the tunable
+ *     ns=X per_unit=Y     duration of a call: X + Y * units (add: n; matmul: batch m n k);
+ *                         default 1000 and 0
+ *     sd=R              relative spread from span to span; default 0
+ *     visit_sd=R        relative spread from process to process; default 0
+ *     common_sd=R       the same for all kernels of a process; default 0
+ *     outlier=P         chance that a span takes ten times as long; default 0
+ *     slow=R            factor while a busy machine is scripted; default 1
+ *     fail_at=N crash_at=N exit_at=N hang_at=N wrong_at=N
+ *                       what call N and later ones of this process do; default never
+ *     wrong=I           element that is wrong then; default 0
+ *
+ * A script with an error makes open fail with the statement and the word. */
+#ifndef ASSAY_BACKENDS_FAKE_H
+#define ASSAY_BACKENDS_FAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "assay/plugin.h"
+#include "runtime/host_backend.h"
+
+enum { FAKE_KERNELS = 3, FAKE_MAX_RULES = 64, FAKE_THREADS = 0, FAKE_VARIANT = 1 };
+
+typedef struct fake_rule {
+    int kernel;               /* index, or -1: all */
+    int64_t variant, threads; /* -1: any */
+    double ns, per_unit, sd, visit_sd, common_sd, outlier, slow;
+    int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong;
+    uint32_t given; /* bit i: word i of the table was set */
+} fake_rule;
+
+typedef struct fake_script {
+    uint64_t seed, visit;
+    int64_t devices;
+    double resolution, overhead;
+    char visits[256];
+    fake_rule rules[FAKE_MAX_RULES];
+    int rule_count;
+} fake_script;
+
+extern const char *const fake_names[FAKE_KERNELS];
+
+/* Reads a script; false: `why` says which statement. */
+bool fake_parse(const char *text, fake_script *out, char *why, size_t cap);
+
+/* What holds for one kernel and variant: defaults, then every rule that fits, in order. */
+fake_rule fake_rule_of(const fake_script *script, int kernel, const int64_t *tunables);
+
+/* Duration of one span of `inner` calls; `span` numbers the spans of this process. */
+double fake_duration(const fake_script *script, const fake_rule *rule, int kernel,
+                     const int64_t *tunables, double units, uint64_t span, size_t inner);
+
+/* The script of this process; read by the first open. */
+extern fake_script fake_current;
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/fake/fake_plugin.c -- manifest and slots of the scripted backend.
+ *
+ * Kernels really run, once for each timed call; what measure reports comes from the script. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "backends/fake/fake_kernels.h"
+#include "backends/source_hash.h"
+#include "gen/config.h"
+
+fake_script fake_current;
+static uint64_t spans; /* of this process */
+
+static assay_status read_file(const assay_instance *instance, const char *path, char **out)
+{
+    enum { LIMIT = 65536 };
+    FILE *file = fopen(path, "re");
+    char *text = file != NULL ? calloc(1, LIMIT) : NULL;
+
+    if (file == NULL)
+        return assay__host_fail(instance, ASSAY_IO, "fake script: cannot read %s", path);
+    size_t size = text != NULL ? fread(text, 1, LIMIT - 1, file) : 0;
+    fclose(file);
+    if (text == NULL)
+        return ASSAY_NOMEM;
+    if (size == LIMIT - 1) {
+        free(text);
+        return assay__host_fail(instance, ASSAY_INVALID, "fake script: %s is too long", path);
+    }
+    *out = text;
+    return ASSAY_OK;
+}
+
+/* Takes the next number of a counter kept in a file. */
+static assay_status next_visit(const assay_instance *instance, const char *path, uint64_t *out)
+{
+    char text[32] = "";
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (file < 0 || flock(file, LOCK_EX) != 0) {
+        if (file >= 0)
+            close(file);
+        return assay__host_fail(instance, ASSAY_IO, "fake script: cannot count visits in %s", path);
+    }
+    bool good = pread(file, text, sizeof text - 1, 0) >= 0;
+    uint64_t visit = strtoull(text, NULL, 10);
+    int length = snprintf(text, sizeof text, "%llu\n", (unsigned long long)visit + 1);
+    good = good && pwrite(file, text, (size_t)length, 0) == length;
+    close(file);
+    if (!good)
+        return assay__host_fail(instance, ASSAY_IO, "fake script: cannot count visits in %s", path);
+    *out = visit;
+    return ASSAY_OK;
+}
+
+static assay_status read_script(const assay_instance *instance)
+{
+    const char *text = getenv("ASSAY_FAKE"), *visit = getenv("ASSAY_FAKE_VISIT");
+    char why[160], *file = NULL;
+
+    if (text != NULL && text[0] == '@') {
+        ASSAY_TRY(read_file(instance, text + 1, &file));
+        text = file;
+    }
+    bool good = fake_parse(text != NULL ? text : "", &fake_current, why, sizeof why);
+    free(file);
+    if (!good)
+        return assay__host_fail(instance, ASSAY_PARSE, "%s", why);
+    fake_current.visit = visit != NULL ? strtoull(visit, NULL, 10) : 0;
+    if (fake_current.visits[0] != '\0')
+        return next_visit(instance, fake_current.visits, &fake_current.visit);
+    return ASSAY_OK;
+}
+
+static assay_status fake_open(const assay_host *host, assay_instance **out)
+{
+    assay_instance *instance;
+
+    ASSAY_TRY(assay__host_open(host, &instance));
+    assay_status status = read_script(instance);
+    if (status != ASSAY_OK) {
+        assay__host_close(instance);
+        return status;
+    }
+    *out = instance;
+    return ASSAY_OK;
+}
+
+static assay_status fake_device_count(assay_instance *instance, size_t *out)
+{
+    (void)instance;
+    *out = (size_t)fake_current.devices;
+    return ASSAY_OK;
+}
+
+static assay_status fake_device_info(assay_instance *instance, size_t device,
+                                     assay_device_info *out)
+{
+    if (device >= (size_t)fake_current.devices)
+        return assay__host_fail(instance, ASSAY_INVALID, "device %zu: the script has %lld", device,
+                                (long long)fake_current.devices);
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    snprintf(out->name, sizeof out->name, "Scripted device %zu", device);
+    snprintf(out->architecture, sizeof out->architecture, "scripted");
+    snprintf(out->driver, sizeof out->driver, "none");
+    snprintf(out->uuid, sizeof out->uuid, "fake-%zu", device);
+    out->memory_bytes = UINT64_C(1) << 30;
+    out->last_cache_bytes = UINT64_C(1) << 20;
+    out->compute_units = 2;
+    out->is_cpu = 1;
+    return ASSAY_OK;
+}
+
+/* Index of the kernel behind an entry point; -1 for a foreign one. */
+static int kernel_of(assay_kernel_fn run)
+{
+    for (int i = 0; i < FAKE_KERNELS; i++)
+        if (fake_entries[i] == run)
+            return i;
+    return -1;
+}
+
+static assay_status one_span(assay_instance *instance, const assay_measure *what, int kernel,
+                             size_t *next)
+{
+    double ns = 0.0;
+    uint64_t span = __atomic_fetch_add(&spans, 1, __ATOMIC_RELAXED);
+
+    for (size_t i = 0; i < what->inner; i++) {
+        const assay_launch *launch = &what->launches[*next];
+        fake_rule rule = fake_rule_of(&fake_current, kernel, launch->tunables);
+        ASSAY_TRY(assay__host_launch(instance, what->run, launch));
+        if (i == 0)
+            ns = fake_duration(&fake_current, &rule, kernel, launch->tunables,
+                               fake_units(launch->problem), span, what->inner);
+        *next = *next + 1 == what->launch_count ? 0 : *next + 1;
+    }
+    what->sink(what->cookie, ns, what->inner);
+    return ASSAY_OK;
+}
+
+static assay_status fake_measure(assay_instance *instance, const assay_measure *what,
+                                 assay_clock_info *clock)
+{
+    int kernel = kernel_of(what->run);
+    size_t next = 0;
+
+    if (kernel < 0 || what->launch_count == 0 || what->inner == 0 || what->sink == NULL)
+        return assay__host_fail(instance, ASSAY_INVALID,
+                                "measure: needs a fake kernel, a sink, launches and inner >= 1");
+    if (what->cache == ASSAY_CACHE_HOT && what->launch_count != 1)
+        return assay__host_fail(instance, ASSAY_INVALID, "measure: a hot cache needs one launch");
+    for (size_t span = 0; span < what->spans; span++)
+        ASSAY_TRY(one_span(instance, what, kernel, &next));
+    memset(clock, 0, sizeof *clock);
+    snprintf(clock->name, sizeof clock->name, "scripted");
+    clock->resolution_ns = fake_current.resolution;
+    clock->overhead_ns = fake_current.overhead;
+    clock->quality = ASSAY_TIMING_DEVICE;
+    return ASSAY_OK;
+}
+
+static const assay_backend backend = {
+    ASSAY__HOST_MEMORY_SLOTS,
+    .open = fake_open,
+    .device_count = fake_device_count,
+    .device_info = fake_device_info,
+    .library_identity = assay__host_library_identity,
+    .launch = assay__host_launch,
+    .measure = fake_measure,
+};
+
+ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
+    .struct_size = sizeof(assay_manifest),
+    .abi_version = ASSAY_PLUGIN_ABI,
+    .name = "fake",
+    .version = ASSAY_VERSION,
+    .compiler = ASSAY_COMPILER_ID,
+    .kernels = fake_rows,
+    .kernel_count = sizeof fake_rows / sizeof *fake_rows,
+    .sources = assay__source_hashes,
+    .source_count = ASSAY_SOURCE_COUNT,
+    .backend = &backend,
+    .explicit_only = 1,
+};

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/fake/fake_script.c -- reads scripts and draws durations from them. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/fake/fake.h"
+
+const char *const fake_names[FAKE_KERNELS] = {"fake_a", "fake_b", "fake_c"};
+
+typedef struct word {
+    const char *name;
+    size_t offset;
+    bool is_real;
+} word;
+
+#define REAL_WORD(name)                        \
+    {                                          \
+#name, offsetof(fake_rule, name), true \
+    }
+#define INTEGER_WORD(name)                      \
+    {                                           \
+#name, offsetof(fake_rule, name), false \
+    }
+
+static const word words[] = {INTEGER_WORD(variant), INTEGER_WORD(threads),  REAL_WORD(ns),
+                             REAL_WORD(per_unit),   REAL_WORD(sd),          REAL_WORD(visit_sd),
+                             REAL_WORD(common_sd),  REAL_WORD(outlier),     REAL_WORD(slow),
+                             INTEGER_WORD(fail_at), INTEGER_WORD(crash_at), INTEGER_WORD(exit_at),
+                             INTEGER_WORD(hang_at), INTEGER_WORD(wrong_at), INTEGER_WORD(wrong)};
+enum { WORDS = sizeof words / sizeof *words, CHOICES = 2 };
+
+static const fake_rule defaults = {-1,        -1,        -1,        1000.0, 0.0,       0.0,
+                                   0.0,       0.0,       0.0,       1.0,    INT64_MAX, INT64_MAX,
+                                   INT64_MAX, INT64_MAX, INT64_MAX, 0,      0};
+
+static bool whole_number(const char *text, int64_t *out)
+{
+    char *end;
+
+    *out = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && *out >= 0;
+}
+
+static bool real_number(const char *text, double *out)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && *out >= 0.0 && *out < 1e18;
+}
+
+static bool set_word(fake_rule *rule, const char *name, const char *value)
+{
+    for (uint32_t i = 0; i < WORDS; i++) {
+        if (strcmp(words[i].name, name) != 0)
+            continue;
+        rule->given |= 1u << i;
+        char *field = (char *)rule + words[i].offset;
+        return words[i].is_real ? real_number(value, (double *)(void *)field)
+                                : whole_number(value, (int64_t *)(void *)field);
+    }
+    return false;
+}
+
+static bool set_global(fake_script *script, const char *name, const char *value)
+{
+    int64_t number;
+
+    if (strcmp(name, "visits") == 0) {
+        snprintf(script->visits, sizeof script->visits, "%s", value);
+        return strlen(value) < sizeof script->visits;
+    }
+    if (strcmp(name, "resolution") == 0)
+        return real_number(value, &script->resolution);
+    if (strcmp(name, "overhead") == 0)
+        return real_number(value, &script->overhead);
+    if (!whole_number(value, &number))
+        return false;
+    if (strcmp(name, "seed") == 0)
+        script->seed = (uint64_t)number;
+    else if (strcmp(name, "devices") == 0)
+        script->devices = number;
+    else
+        return false;
+    return true;
+}
+
+static bool kernel_number(const char *name, int *out)
+{
+    *out = -1;
+    if (strcmp(name, "*") == 0)
+        return true;
+    for (int i = 0; i < FAKE_KERNELS; i++)
+        if (strcmp(fake_names[i], name) == 0)
+            *out = i;
+    return *out >= 0;
+}
+
+/* One statement; `rule` stays NULL until it names a kernel. */
+static bool read_statement(char *statement, fake_script *script, char *why, size_t cap)
+{
+    fake_rule *rule = NULL;
+    char *rest = statement;
+
+    for (char *item; (item = strsep(&rest, " \t\r")) != NULL;) {
+        if (*item == '\0')
+            continue;
+        char *value = strchr(item, '=');
+        bool good = value != NULL;
+        if (good) {
+            *value++ = '\0';
+            if (strcmp(item, "kernel") == 0 && script->rule_count < FAKE_MAX_RULES) {
+                rule = &script->rules[script->rule_count++];
+                *rule = defaults;
+                good = kernel_number(value, &rule->kernel);
+            } else {
+                good = rule != NULL ? set_word(rule, item, value) : set_global(script, item, value);
+            }
+        }
+        if (!good) {
+            snprintf(why, cap, "fake script: cannot use '%.40s%s%.40s'", item,
+                     value != NULL ? "=" : "", value != NULL ? value : "");
+            return false;
+        }
+    }
+    return true;
+}
+
+bool fake_parse(const char *text, fake_script *out, char *why, size_t cap)
+{
+    char *copy = strdup(text);
+    char *rest = copy;
+    bool good = copy != NULL;
+
+    memset(out, 0, sizeof *out);
+    out->seed = 1;
+    out->devices = 1;
+    out->resolution = 1.0;
+    out->overhead = 20.0;
+    for (char *statement; good && (statement = strsep(&rest, "\n;")) != NULL;) {
+        char *comment = strchr(statement, '#');
+        if (comment != NULL)
+            *comment = '\0';
+        good = read_statement(statement, out, why, cap);
+    }
+    free(copy);
+    return good;
+}
+
+fake_rule fake_rule_of(const fake_script *script, int kernel, const int64_t *tunables)
+{
+    fake_rule result = defaults;
+
+    for (int i = 0; i < script->rule_count; i++) {
+        const fake_rule *rule = &script->rules[i];
+        if ((rule->kernel >= 0 && rule->kernel != kernel) ||
+            (rule->variant >= 0 && rule->variant != tunables[FAKE_VARIANT]) ||
+            (rule->threads >= 0 && rule->threads != tunables[FAKE_THREADS]))
+            continue;
+        for (uint32_t w = CHOICES; w < WORDS; w++)
+            if ((rule->given & 1u << w) != 0) /* all fields are eight bytes */
+                memcpy((char *)&result + words[w].offset, (const char *)rule + words[w].offset, 8);
+    }
+    return result;
+}
+
+/* splitmix64 over all that names a draw: the same script draws the same numbers in any order. */
+static uint64_t mix(uint64_t state, uint64_t value)
+{
+    uint64_t z = state + 0x9e3779b97f4a7c15u * (value + 1);
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static double uniform(uint64_t state)
+{
+    return ((double)(mix(state, 0) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t state)
+{
+    return sqrt(-2.0 * log(uniform(state))) * cos(6.283185307179586 * uniform(mix(state, 1)));
+}
+
+double fake_duration(const fake_script *script, const fake_rule *rule, int kernel,
+                     const int64_t *tunables, double units, uint64_t span, size_t inner)
+{
+    uint64_t process = mix(mix(script->seed, 101), script->visit);
+    uint64_t variant = mix(mix(mix(process, (uint64_t)kernel), (uint64_t)tunables[FAKE_THREADS]),
+                           (uint64_t)tunables[FAKE_VARIANT]);
+    uint64_t one = mix(variant, span);
+    double noise = rule->common_sd * normal(process) + rule->visit_sd * normal(variant) +
+                   rule->sd * normal(one);
+    double ns = (rule->ns + rule->per_unit * units) * rule->slow * exp(noise) * (double)inner;
+
+    if (uniform(mix(one, 7)) < rule->outlier)
+        ns *= 10.0;
+    double steps = script->resolution > 0.0 ? round(ns / script->resolution) : ns;
+    return script->resolution > 0.0 ? steps * script->resolution : ns;
+}
