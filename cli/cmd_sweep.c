@@ -206,7 +206,8 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
 {
     o->db_path = a->common.db;
     o->plugin_path = a->plugin_path;
-    o->kernel_glob = a->common.kernels.count > 0 ? a->common.kernels.items[0] : NULL;
+    o->kernel_globs = a->common.kernels.items;
+    o->kernel_glob_count = a->common.kernels.count;
     o->seed = (uint64_t)a->common.seed;
     o->budget_s = isnan(a->common.budget_s) ? 0 : a->common.budget_s;
     o->max_threads = a->common.threads > 0 ? (unsigned)a->common.threads : 0;

@@ -40,7 +40,9 @@ typedef struct assay__sweep_options {
     const char *db_path;
     const assay__shape_set *shapes;
     const assay__profile *profile;
-    const char *plugin_path, *backends, *kernel_glob;
+    const char *plugin_path, *backends;
+    char *const *kernel_globs; /* a name must match one of them; none: all kernels */
+    size_t kernel_glob_count;
     const char *layout; /* NULL: all c */
     unsigned align;     /* 64, 16, 0 */
     assay_policy policy;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/caps.h"
 #include "runtime/error.h"
 #include "runtime/revision.h"
 #include "runtime/table_internal.h"
@@ -21,13 +22,20 @@ static bool wants_backend(const sweep *s, const assay_manifest *m)
     return m->explicit_only == 0;
 }
 
+static bool wants_name(const sweep *s, const char *name)
+{
+    for (size_t i = 0; i < s->o->kernel_glob_count; i++)
+        if (fnmatch(s->o->kernel_globs[i], name, 0) == 0)
+            return true;
+    return s->o->kernel_glob_count == 0;
+}
+
 static bool wants_kernel(const sweep *s, const sweep_problem *p, const sweep_kernel *k)
 {
     return k->available && k->desc->op == (assay_op_id)p->problem.op &&
            k->desc->dtype_count == p->problem.dtype_count &&
            memcmp(k->desc->dtypes, p->problem.dtypes, p->problem.dtype_count) == 0 &&
-           wants_backend(s, k->manifest) &&
-           (s->o->kernel_glob == NULL || fnmatch(s->o->kernel_glob, k->desc->name, 0) == 0);
+           wants_backend(s, k->manifest) && wants_name(s, k->desc->name);
 }
 
 /* The number of threads a choice of tunables uses; 1 when the kernel does not say. */
@@ -164,10 +172,14 @@ static assay_status expand(sweep *s, sweep_problem *p, const sweep_kernel *k,
     }
 }
 
-static bool problem_admits(const sweep_problem *p, const assay_kernel_desc *desc)
+static bool problem_admits(const sweep_problem *p, const assay_kernel_desc *desc, unsigned align)
 {
+    char reason[160];
     assay__expr e;
 
+    /* A kernel that does not take such operands would be called wrong for it. */
+    if (!assay__caps_fit(desc, p->layout, align, reason, sizeof reason))
+        return false;
     if (desc->can_run == NULL)
         return true;
     return assay__row_expr_compile(desc, desc->can_run, false, &e) == ASSAY_OK &&
@@ -227,7 +239,7 @@ assay_status assay__sweep_candidates(sweep *s, sweep_problem *p)
         assay__expr constraint;
         bool constrained = k->desc->constraint != NULL;
 
-        if (!wants_kernel(s, p, k) || !problem_admits(p, k->desc))
+        if (!wants_kernel(s, p, k) || !problem_admits(p, k->desc, s->o->align))
             continue;
         if (constrained)
             ASSAY_TRY(assay__row_expr_compile(k->desc, k->desc->constraint, true, &constraint));

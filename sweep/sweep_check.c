@@ -245,6 +245,8 @@ static assay_status run_set(sweep *s, sweep_problem *p, sweep_candidate *c, assa
 
 static void call_wrong(sweep *s, sweep_candidate *c, const char *stratum, const char *why)
 {
+    if (c->verdict == ASSAY__VERDICT_WRONG)
+        return; /* the first set that shows it says why, and it counts once */
     c->verdict = ASSAY__VERDICT_WRONG;
     c->out = true;
     (void)snprintf(c->reason, sizeof c->reason, "%s: %.150s", stratum, why);
