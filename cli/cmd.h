@@ -23,6 +23,8 @@ int cmd_kernels(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_pick(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 /* Prints "assay COMMAND: text" to stderr and returns the exit code of the status. */

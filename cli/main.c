@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "assay/assay.h"
 #include "cli/cmd.h"
 #include "support/str.h"
 
@@ -51,14 +50,6 @@ void assay__catch_signals(void)
     action.sa_handler = on_signal;
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-}
-
-int cmd_version(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    printf("assay %s (plug-in ABI %u)\n", assay_version(), ASSAY_PLUGIN_ABI);
-    return 0;
 }
 
 static void usage(FILE *file)

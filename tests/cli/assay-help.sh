@@ -15,4 +15,7 @@ done
 expect 2 '' 'usage: assay COMMAND*' assay
 expect 2 '' "assay: unknown command 'kernel'; did you mean 'kernels'?*usage:*" assay kernel
 expect 2 '' "assay: unknown command 'zzzzzz'*usage:*" assay zzzzzz
-expect 0 'assay [0-9]*.[0-9]*.[0-9]*' '' assay --version
+expect 0 'assay [0-9]*.[0-9]*.[0-9]* (plug-in ABI [0-9]*, store schema [0-9]*)*compiler: *libraries: sqlite 3.*' '' assay --version
+expect 0 '*' '' assay --version --json
+query '.schema == "assay.version/1" and .plugin_abi >= 1 and .store_schema >= 1 and (.libraries | has("sqlite", "libsodium", "xxhash", "jansson"))'
+expect 2 '' 'assay --version: *' assay --version --nothing

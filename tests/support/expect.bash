@@ -14,7 +14,7 @@ expect() {
     out=$(cat "$WORK/stdout")
     err=$(cat "$WORK/stderr")
     # shellcheck disable=SC2053 # globs on purpose
-    if [ "$rc" -ne "$want" ] || [[ $out != $out_glob ]] || [[ $err != $err_glob ]]; then
+    if [[ $rc != $want ]] || [[ $out != $out_glob ]] || [[ $err != $err_glob ]]; then
         printf '%s\nexit %s, wanted %s\nstdout, wanted %s:\n%s\nstderr, wanted %s:\n%s\n' \
             "$*" "$rc" "$want" "$out_glob" "$out" "$err_glob" "$err"
         exit 1
