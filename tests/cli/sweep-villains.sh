@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# Field cases D1, D2, D3, D10 and the fates of C: kernels that err or die are stored with their
+# reason and never picked; the honest ones beside them are measured, and the sweep ends well.
+set -u
+fail() { echo "FAIL: $*"; exit 1; }
+cd "$WORK" || exit 1
+plugins=$ASSAY_BUILD/lib/assay:$ASSAY_BUILD/tests/plugins
+sweep() { # BACKENDS OP SHAPE
+    timeout 250 assay sweep --db v.db --plugins "$plugins" --backend "$1" --op "$2" --dtype f32 \
+        --shape "$3" --profile quick --quiet >out 2>err || fail "sweep of $2: $(cat err)"
+}
+verdict() { # KERNEL VERDICT [WORD OF THE REASON]
+    local row
+    row=$(sqlite3 v.db "SELECT DISTINCT m.verdict || ' ' || m.reason FROM measurement m
+        JOIN revision r ON r.id = m.revision JOIN kernel k ON k.id = r.kernel WHERE k.name = '$1'")
+    case $row in
+    "$2"*) [ -n "$2" ] || [ -z "$row" ] || fail "$1: '$row', not none" ;;
+    *) fail "$1: '$row', not $2" ;;
+    esac
+    [ $# -lt 3 ] || grep -q -- "$3" <<<"$row" || fail "$1: no '$3' in '$row'"
+}
+
+sweep villains,cpu add n=100000
+verdict v_nan wrong element
+verdict v_one wrong element
+verdict v_unwritten wrong element
+verdict v_align_lies wrong element
+verdict v_oob wrong 'outside the output'
+verdict v_late wrong 'after timing'
+verdict v_scribble crashed 'signal 11'
+verdict v_segv crashed 'signal 11'
+verdict v_abort crashed 'signal 6'
+verdict v_exit crashed 'exit 0'
+verdict v_hang timeout
+verdict v_honest ok
+verdict v_noisy ok
+verdict v_align ''    # asks for 64 bytes; these operands lie at 16: not even run
+[ "$(sqlite3 v.db 'SELECT count(*) FROM quarantine')" -ge 3 ] || fail "nothing in quarantine"
+[ "$(sqlite3 v.db "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revision
+    JOIN kernel k ON k.id = r.kernel WHERE k.backend = 'cpu' AND m.verdict <> 'ok'")" = 0 ] ||
+    fail "an honest kernel was not measured"
+[ "$(sqlite3 v.db 'SELECT count(*) FROM route')" = 1 ] || fail "no route"
+winner=$(sqlite3 v.db "SELECT k.name FROM route t JOIN revision r ON r.id = t.winner_revision
+    JOIN kernel k ON k.id = r.kernel")
+case $winner in
+v_honest | v_noisy) ;;
+v_*) fail "a villain won: $winner" ;;
+esac
+sqlite3 v.db 'PRAGMA integrity_check' | grep -qx ok || fail "integrity"
+
+rm v.db
+sweep villains,cpu matmul m=32,n=32,k=384
+verdict v_tail wrong element # K is a multiple of 16, and the tail is dropped all the same
+verdict v_twin ok
