@@ -18,6 +18,9 @@
 
 static const char sqlite_magic[16] = "SQLite format 3";
 
+/* Room for "-journal" included. */
+#define SQLITE_PATH_MAX 503
+
 static assay_status look_at_file(const char *path, int fd, assay__db_look *out)
 {
     struct stat info;
@@ -110,9 +113,26 @@ static int open_uri(assay__handle *h, const char *uri, int flags)
     return sqlite3_busy_timeout(h->sql, ASSAY__DB_BUSY_MS);
 }
 
+/* What SQLite says of such a path is only that it cannot be opened. */
+static assay_status check_length(const char *path)
+{
+    char folder[SQLITE_PATH_MAX + 1];
+    size_t length = strlen(path);
+
+    if (path[0] != '/')
+        length += getcwd(folder, sizeof folder) == NULL ? SQLITE_PATH_MAX : strlen(folder) + 1;
+    if (length <= SQLITE_PATH_MAX)
+        return ASSAY_OK;
+    return assay__fail(
+        ASSAY_INVALID,
+        "%s: the path is longer than the %d bytes that SQLite takes; use a shorter one", path,
+        SQLITE_PATH_MAX);
+}
+
 assay_status assay__handle_open(assay__handle *h, const char *path, const char *query, int flags)
 {
     memset(h, 0, sizeof *h);
+    ASSAY_TRY(check_length(path));
     h->writable = (flags & SQLITE_OPEN_READWRITE) != 0;
     h->path = strdup(path);
     char *uri = assay__db_uri(path, query);

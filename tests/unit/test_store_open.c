@@ -375,6 +375,23 @@ START_TEST(long_path_works)
 }
 END_TEST
 
+START_TEST(too_long_path_is_said)
+{
+    char name[600] = "";
+
+    ck_assert_int_eq(chdir(folder), 0);
+    for (int i = 0; i < 3; i++) {
+        memset(name + strlen(name), 'd', 180);
+        ck_assert_int_eq(mkdir(name, 0755), 0);
+        strcat(name, "/");
+    }
+    strcat(name, "s.db");
+    ck_assert_int_eq(try_write(name), ASSAY_INVALID);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "shorter"));
+    ck_assert_int_eq(chdir("/"), 0);
+}
+END_TEST
+
 START_TEST(symlink_leads_to_its_store)
 {
     const char *link_path = store_path(folder, "link.db");
@@ -409,6 +426,7 @@ int main(void)
     tcase_add_test(migration, backup_never_replaces_a_file);
     tcase_add_loop_test(path, odd_path_works, 0, sizeof odd_names / sizeof *odd_names);
     tcase_add_test(path, long_path_works);
+    tcase_add_test(path, too_long_path_is_said);
     tcase_add_test(path, symlink_leads_to_its_store);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tcase_add_checked_fixture(cases[i], setup, teardown);

@@ -157,6 +157,9 @@ START_TEST(measurement_key_tells_questions_apart)
     m.layout = "ccc";
     m.policy = "hot/alone/kernel";
     ck_assert_int_ne(put_measurement(&m), first);
+    m = store_measurement(&rows);
+    m.median_ns = 90.0;
+    ck_assert_int_eq(put_measurement(&m), first);
     ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM measurement"), 4);
     ck_assert_int_eq(store_sql_int(path, "SELECT median_ns = 90.0 FROM measurement WHERE id = 1"),
                      1);
@@ -282,6 +285,14 @@ START_TEST(accuracy_comes_back_whole)
 }
 END_TEST
 
+static int64_t id_of(const assay__db_accuracy *a)
+{
+    int64_t id = 0;
+
+    ck_assert_int_eq(assay__db_put_accuracy(db, a, &id), ASSAY_OK);
+    return id;
+}
+
 START_TEST(accuracy_failure_outweighs_what_passed)
 {
     assay__db_accuracy a = store_accuracy(&rows), got;
@@ -307,6 +318,8 @@ START_TEST(accuracy_failure_outweighs_what_passed)
                      ASSAY_OK);
     ck_assert_str_eq(got.stratum, "all");
     ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM accuracy"), 2);
+    ck_assert_int_eq(store_sql_int(path, "SELECT id FROM accuracy WHERE stratum = 'normal'"),
+                     id_of(&a));
 }
 END_TEST
 
