@@ -21,7 +21,7 @@ query '.plugins | length == 1 and .[0].status == "ABI" and (.[0].reason | test("
 query '.devices == []'
 
 # On a terminal there is colour, unless it is refused.
-if command -v script >/dev/null; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "assay devices" /dev/null </dev/null >"$WORK/tty"
     grep -q $'\033\\[' "$WORK/tty" || { echo "no colour on a terminal" && exit 1; }
     NO_COLOR=1 TERM=xterm script -qec "assay devices" /dev/null </dev/null >"$WORK/tty"
