@@ -308,10 +308,11 @@ static int verdict(const check_args *a, const checked *c)
                                            "deployment; sweep here",
                                            c->totals.routes[ASSAY__CHECK_ELSEWHERE]));
     if (is_stale(c))
-        return assay__cmd_fail("check", assay__fail(ASSAY_STALE,
-                                                    "%" PRId64 " routes are idle and %" PRId64
-                                                    " measurements stale; sweep again with --db %s",
-                                                    c->idle_routes, c->not_renewed, a->common.db));
+        return assay__cmd_fail("check",
+                               assay__fail(ASSAY_STALE,
+                                           "idle routes: %" PRId64 ", stale measurements: %" PRId64
+                                           "; sweep again with --db %s",
+                                           c->idle_routes, c->not_renewed, a->common.db));
     return 0;
 }
 

@@ -223,24 +223,31 @@ static assay_status check_device(const char *wanted, const char *device)
                        wanted);
 }
 
-/* One line: why this is a default and what to do about it. */
-static void warn_unmeasured(const pick_args *a, const assay__answer *answer, const char *backends)
+/* At most one line: why this answer is weaker than it could be, and the command that helps. */
+static void warn_weak(const pick_args *a, const assay__answer *answer)
 {
     const assay_candidate *chosen = assay__answer_chosen(answer);
+    const char *backends = answer->why->question.backends;
+    const size_t stale = assay__answer_stale(answer);
+    const bool is_unmeasured = chosen->route.tier == ASSAY_TIER_UNKNOWN;
     char idle[240] = "";
 
-    if (chosen == NULL || chosen->route.tier != ASSAY_TIER_UNKNOWN)
+    if (!is_unmeasured && stale == 0)
         return;
-    if (answer->stats.routes_idle > 0)
-        (void)snprintf(idle, sizeof idle, " (%" PRIu64 " stored routes are idle: %s)",
-                       answer->stats.routes_idle, answer->stats.idle_reason);
+    if (stale > 0)
+        (void)snprintf(idle, sizeof idle, "%zu measured variants are stale and were not used",
+                       stale);
+    else if (answer->stats.routes_idle > 0)
+        (void)snprintf(idle, sizeof idle, "idle routes: %" PRIu64 ", %s", answer->stats.routes_idle,
+                       answer->stats.idle_reason);
     assay__cmd_warn("pick", a->common.is_quiet,
-                    "nothing admissible is measured for this problem here, so this is the default "
-                    "kernel%s; measure it with: assay sweep --db %s --op %s --dtype %s "
-                    "--shape '%s'%s%s",
-                    idle, a->common.db, a->common.ops.items[0], a->common.dtype,
-                    a->common.shapes.items[0], backends != NULL ? " --backend " : "",
-                    backends != NULL ? backends : "");
+                    "%s%s%s; measure with: assay sweep --db %s --op %s --dtype %s --shape '%s'%s%s",
+                    is_unmeasured ? "nothing admissible is measured for this problem here, so this "
+                                    "is the default kernel"
+                                  : "",
+                    is_unmeasured && idle[0] != '\0' ? "; " : "", idle, a->common.db,
+                    a->common.ops.items[0], a->common.dtype, a->common.shapes.items[0],
+                    backends != NULL ? " --backend " : "", backends != NULL ? backends : "");
 }
 
 static int show(const pick_args *a, const assay__answer *answer)
@@ -255,7 +262,7 @@ static int show(const pick_args *a, const assay__answer *answer)
         return code;
     if (assay__answer_chosen(answer) == NULL)
         return assay__cmd_fail("pick", assay__answer_refusal(answer));
-    warn_unmeasured(a, answer, answer->why->question.backends);
+    warn_weak(a, answer);
     return 0;
 }
 

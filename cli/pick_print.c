@@ -64,6 +64,17 @@ static void layout_text(const assay_question *q, char out[ASSAY_MAX_OPERANDS + 1
     out[count] = '\0';
 }
 
+size_t assay__answer_stale(const assay__answer *answer)
+{
+    size_t stale = 0;
+
+    for (size_t i = 0; i < answer->why->candidate_count; i++) {
+        const assay_candidate *c = &answer->why->candidates[i];
+        stale += c->rejected && c->binding == NULL && c->route.measurement != 0 ? 1 : 0;
+    }
+    return stale;
+}
+
 /* ---- JSON ---- */
 
 /* Names come from the table; a kernel that is absent here has none. */
@@ -102,11 +113,8 @@ static int put_evidence(json_t *object, const assay_route *r)
     bad |= (int)assay__json_put_real(object, "hi_ns", (double)r->hi_ns);
     bad |= (int)assay__json_put_real(object, "max_ulp", (double)r->max_ulp);
     bad |= (int)assay__json_put_real(object, "max_rho", (double)r->max_rho);
-    if (r->stability != ASSAY_STABILITY_ABSENT)
-        bad |=
-            (int)assay__json_put_string(object, "stability", assay__stability_name(r->stability));
-    if (r->proof != ASSAY_PROOF_ABSENT)
-        bad |= (int)assay__json_put_string(object, "proof", proof_name(r->proof));
+    bad |= (int)assay__json_put_string(object, "stability", assay__stability_name(r->stability));
+    bad |= (int)assay__json_put_string(object, "proof", proof_name(r->proof));
     if (r->measurement != 0)
         bad |= (int)assay__json_put_int(object, "measurement", (int64_t)r->measurement);
     if (r->accuracy != 0)
@@ -249,7 +257,7 @@ static void error_text(const assay_route *r, assay__str *out)
     if (!isnan(r->max_rho))
         assay__str_addf(out, "%smax rho %.4g", out->len > 0 ? ", " : "", (double)r->max_rho);
     if (out->len > 0)
-        assay__str_addf(out, " (%s)", proof_name(r->proof));
+        assay__str_addf(out, " (proof: %s)", proof_name(r->proof));
     if (r->stability != ASSAY_STABILITY_ABSENT)
         assay__str_addf(out, "%sbits stable: %s", out->len > 0 ? ", " : "",
                         assay__stability_name(r->stability));

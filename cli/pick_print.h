@@ -17,6 +17,8 @@ typedef struct assay__answer {
 const assay_candidate *assay__answer_chosen(const assay__answer *answer);
 /* ASSAY_NO_ROUTE with the reasons in its text. */
 assay_status assay__answer_refusal(const assay__answer *answer);
+/* How many variants were measured for this question and are not what they were, or not here. */
+size_t assay__answer_stale(const assay__answer *answer);
 /* schema "assay.pick/1"; NULL when out of memory. */
 json_t *assay__answer_json(const assay__answer *answer);
 /* To stdout; has_all: every candidate with its reason. */

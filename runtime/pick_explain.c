@@ -37,10 +37,22 @@ static int candidate_order(const void *left, const void *right)
     return order != 0 ? order : assay_digest_compare(&a->revision, &b->revision);
 }
 
+/* "1234 ns [1200, 1300]"; bounds that are not known are left out. */
+static void put_time(const assay__route_candidate *m, char *buf, size_t cap)
+{
+    if (isnan(m->lo_ns) || isnan(m->hi_ns))
+        (void)snprintf(buf, cap, "%.6g ns", m->time_ns);
+    else
+        (void)snprintf(buf, cap, "%.6g ns [%.6g, %.6g]", m->time_ns, m->lo_ns, m->hi_ns);
+}
+
 static void put_standing(const assay__judged *item, bool is_default, char *buf, size_t cap)
 {
     const assay__route_candidate *m = item->measured;
+    char time[96] = "";
 
+    if (m != NULL)
+        put_time(m, time, sizeof time);
     if (item->chosen && is_default)
         (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer",
                        item->binding->default_rank);
@@ -48,12 +60,11 @@ static void put_standing(const assay__judged *item, bool is_default, char *buf, 
         (void)snprintf(buf, cap, "never measured for this question (rank %d)",
                        item->binding->default_rank);
     else if (item->chosen)
-        (void)snprintf(buf, cap, "chosen: %.6g ns [%.6g, %.6g]", m->time_ns, m->lo_ns, m->hi_ns);
+        (void)snprintf(buf, cap, "chosen: %s", time);
     else if (item->tied)
-        (void)snprintf(buf, cap, "tie: %.6g ns [%.6g, %.6g]; another comes first by the tie rule",
-                       m->time_ns, m->lo_ns, m->hi_ns);
+        (void)snprintf(buf, cap, "tie: %s; another comes first by the tie rule", time);
     else
-        (void)snprintf(buf, cap, "slower: %.6g ns [%.6g, %.6g]", m->time_ns, m->lo_ns, m->hi_ns);
+        (void)snprintf(buf, cap, "slower: %s", time);
 }
 
 /* The tunables as the store wrote them, where this process cannot place them. */

@@ -109,6 +109,19 @@ static assay_status walk(assay__shape_set *set, const assay__strlist *terms, siz
     return status;
 }
 
+static assay_status check_repeats(const assay__strlist *terms)
+{
+    for (size_t i = 0; i < terms->count; i++) {
+        const size_t length = strcspn(terms->items[i], "=");
+        for (size_t j = 0; j < i; j++)
+            if (strcspn(terms->items[j], "=") == length &&
+                strncmp(terms->items[i], terms->items[j], length) == 0)
+                return assay__fail(ASSAY_INVALID, "--shape: %.*s is given twice", (int)length,
+                                   terms->items[i]);
+    }
+    return ASSAY_OK;
+}
+
 assay_status assay__shapes_add_flags(assay__shape_set *set, const char *op, const char *dtype,
                                      const char *shape)
 {
@@ -122,6 +135,8 @@ assay_status assay__shapes_add_flags(assay__shape_set *set, const char *op, cons
     status = assay__strlist_split(&dtypes, dtype, '|');
     if (status == ASSAY_OK)
         status = assay__strlist_split(&terms, shape, ',');
+    if (status == ASSAY_OK)
+        status = check_repeats(&terms);
     for (size_t i = 0; status == ASSAY_OK && i < dtypes.count; i++) {
         assay__shape first;
         memset(&first, 0, sizeof first);

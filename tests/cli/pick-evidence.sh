@@ -58,13 +58,20 @@ query '.schema == "assay.check/1" and .is_sound and (.is_stale | not) and .route
 query '.counts.measurements == 2 and .counts.routes == 1 and .idle == []'
 [ "$(sha256sum <"$db")" = "$before" ] || { echo "a command that reads has changed the store" && exit 1; }
 
+# Bounds that are not known are left out.
+cp "$db" "$WORK/bounds.db"
+sql "$WORK/bounds.db" "UPDATE route SET candidates = x'$(candidate 1 1 0 1000 990 1010 3 0.25)$(candidate 2 2 0 5000 nan nan 0 0.5)'"
+expect 0 '*slower *ref/ref_matmul_f32 *5.00 us *slower: 5000 ns*' '' \
+    assay pick --op matmul --dtype f32 --shape m=512,n=512,k=512 --backend ref,cpu --db "$WORK/bounds.db" --explain
+grep -q nan "$WORK/stdout" && cat "$WORK/stdout" && exit 1
+
 # Another revision: listed with the reason, never used as measured.
 cp "$db" "$WORK/stale.db"
 sql "$WORK/stale.db" "UPDATE revision SET kernel_revision = '$(printf 'a%.0s' {1..64})', variant_revision = '$(printf 'b%.0s' {1..64})' WHERE id = 1"
-expect 0 '*' '' "${ask[@]}" --db "$WORK/stale.db"
+expect 0 '*' 'assay pick: 1 measured variants are stale and were not used; *assay sweep*' "${ask[@]}" --db "$WORK/stale.db"
 query '.chosen.kernel == "ref_matmul_f32" and .tier == "measured"'
 query '.rejected | any(.kernel == "cpu_matmul_portable" and (.reason | test("stale")))'
-expect 1 '*sound*cpu/cpu_matmul_portable{threads=1}*1 * 1 *stale: its code*' 'assay check: 1 routes are idle*sweep again*' \
+expect 1 '*sound*cpu/cpu_matmul_portable{threads=1}*1 * 1 *stale: its code*' 'assay check: idle routes: 1, stale measurements: 1; sweep again*' \
     assay check --db "$WORK/stale.db"
 expect 1 '*' 'assay check: *' assay check --db "$WORK/stale.db" --json
 query '.is_stale and .routes_usable == 0 and .routes_idle == 1 and .idle[0].state == "stale" and .idle[0].routes == 1'
@@ -85,7 +92,7 @@ expect 1 '*no longer has these tunables*' 'assay check: *' assay check --db "$WO
 # Measured elsewhere: nothing of it is used, and check says that nothing holds here.
 cp "$db" "$WORK/else.db"
 sql "$WORK/else.db" "UPDATE deployment SET digest = '$(printf 'c%.0s' {1..64})'"
-expect 0 '*' '*nothing admissible is measured*1 stored routes are idle*' "${ask[@]}" --db "$WORK/else.db"
+expect 0 '*' '*nothing admissible is measured*idle routes: 1, *' "${ask[@]}" --db "$WORK/else.db"
 query '.tier == "unknown" and .counts.routes_idle == 1'
 expect 1 '*measured on another deployment*' 'assay check: none of the 1 routes*' assay check --db "$WORK/else.db"
 

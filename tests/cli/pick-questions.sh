@@ -21,6 +21,7 @@ expect 2 '' "assay pick: *m*" "${matmul[@]}" --shape m=99999999999999999999,n=8,
 expect 2 '' "assay pick: *" "${matmul[@]}" --shape m=1099511627776,n=1099511627776,k=8
 expect 2 '' "assay pick: *no name=value*" "${matmul[@]}" --shape m
 expect 2 '' "assay pick: *" "${matmul[@]}" --shape ''
+expect 2 '' "assay pick: --shape: m is given twice" "${matmul[@]}" --shape m=8,n=8,k=8,m=9
 expect 2 '' "assay pick: --shape gives 2 problems*" "${matmul[@]}" --shape 'm=8|16,n=8,k=8'
 expect 2 '' "assay pick: *--layout*3 letters*" "${matmul[@]}" "${shape[@]}" --layout cc
 expect 2 '' "assay pick: *--layout*" "${matmul[@]}" "${shape[@]}" --layout ccx
@@ -59,7 +60,8 @@ expect 0 '*kernel *[!f]/*time *- (unknown)*' \
 expect 0 '*' '' "${matmul[@]}" "${shape[@]}" --json --quiet
 query '.schema == "assay.pick/1" and .op == "matmul" and .dtypes == ["f32", "f32", "f32"]'
 query '.tier == "unknown" and .is_default and .counts.misses == 1 and .chosen.backend != "ref"'
-query '.chosen | has("time_ns", "lo_ns", "max_ulp", "proof", "measurement") | not'
+query '.chosen | has("time_ns", "lo_ns", "max_ulp", "max_rho", "measurement", "accuracy") | not'
+query '.chosen | .proof == "absent" and .stability == "absent"'
 query '.store | (has("path") | not) and (.deployment | test("^[0-9a-f]{64}$"))'
 query '.rejected | any(.kernel == "ref_matmul_f32" and (.reason | test("by name")))'
 expect 0 '*' '*assay sweep*--backend ref' "${matmul[@]}" "${shape[@]}" --json --backend ref

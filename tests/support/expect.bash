@@ -21,7 +21,9 @@ expect() {
     fi
 }
 
-# query FILTER -- jq over the last stdout; the filter must give true.
+# query FILTER -- jq over the last stdout; every result of the filter must be true.
 query() {
-    jq -e "$1" "$WORK/stdout" >"$WORK/jq" 2>&1 || { echo "not true: $1" && cat "$WORK/jq" "$WORK/stdout" && exit 1; }
+    if ! jq "$1" "$WORK/stdout" >"$WORK/jq" 2>&1 || [ ! -s "$WORK/jq" ] || grep -qvx true "$WORK/jq"; then
+        cat "$WORK/stdout" "$WORK/jq" && echo "not true: $1" && exit 1
+    fi
 }
