@@ -79,6 +79,7 @@ query '.is_stale and .routes_usable == 0 and .routes_idle == 1 and .idle[0].stat
 store_variant "$WORK/stale.db" 9 cpu matmul f32,f32,f32 cpu_matmul_portable threads=1 \
     "$(kernel_revision cpu_matmul_portable)" "$(variant_revision cpu_matmul_portable)"
 store_measured "$WORK/stale.db" 9 1 1000
+expect 1 '*' 'assay check: idle routes: 1, stale measurements: 0; *' assay check --db "$WORK/stale.db"
 sql "$WORK/stale.db" 'UPDATE route SET winner_revision = 9'
 expect 0 '*measured again since*' '' assay check --db "$WORK/stale.db"
 
