@@ -154,12 +154,13 @@ static assay_status pick(assay_context *context, const assay_question *q, assay_
 {
     assay__question_key words;
     assay__key128 key;
+    size_t size;
     assay__reader *mine = assay__reader_mine(&context->readers);
     const assay__pick_cache *cache;
     const assay__line *line;
     assay_status status;
 
-    if (!assay__question_key_make(&context->masks, q, &words, &key))
+    if (!assay__question_key_make(&context->masks, q, &words, &size, &key))
         return pick_miss(context, q, NULL, out, generation);
     if (mine == NULL)
         return assay__fail(ASSAY_NOMEM, "route picker: no memory for a reader");

@@ -14,6 +14,7 @@ typedef struct trial {
     const assay__generation *g;
     const assay_question *q;
     assay__judged *item;
+    assay__row_values *values; /* of the question's problem */
     bool with_reasons;
 } trial;
 
@@ -120,14 +121,13 @@ static bool can_run(const trial *t)
 {
     const assay__row_code *code = assay__code_of(t->g, t->item->binding);
     const assay_kernel_desc *desc = t->item->binding->desc;
-    const assay_problem *p = &t->q->problem;
 
-    if (code->can_run != NULL && !assay__row_expr_holds(code->can_run, p, NULL, 0))
+    if (code->can_run != NULL && !assay__row_values_hold(code->can_run, t->values, NULL, 0))
         return refuse(t, "cannot run: '%s' does not hold", desc->can_run);
-    if (desc->can_run_fn != NULL && !desc->can_run_fn(p, t->item->tunables))
+    if (desc->can_run_fn != NULL && !desc->can_run_fn(&t->q->problem, t->item->tunables))
         return refuse(t, "cannot run: the kernel declines this problem");
-    if (code->constraint != NULL &&
-        !assay__row_expr_holds(code->constraint, p, t->item->tunables, desc->tunable_count))
+    if (code->constraint != NULL && !assay__row_values_hold(code->constraint, t->values,
+                                                            t->item->tunables, desc->tunable_count))
         return refuse(t, "constraint of its tunables '%s' does not hold", desc->constraint);
     return true;
 }
@@ -254,9 +254,9 @@ static bool keeps_proof(const trial *t)
 }
 
 bool assay__admit(const assay__generation *g, const char *named, const assay_question *q,
-                  bool with_reasons, assay__judged *item)
+                  assay__row_values *values, bool with_reasons, assay__judged *item)
 {
-    const trial t = {g, q, item, with_reasons};
+    const trial t = {g, q, item, values, with_reasons};
 
     return fits_process(&t) && is_asked_for(&t, named) && is_available(&t) && is_trusted(&t) &&
            can_run(&t) && keeps_resources(&t) && takes_operands(&t) && keeps_limits(&t) &&

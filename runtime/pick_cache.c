@@ -95,17 +95,7 @@ static void put_line(const assay__line_table *t, const assay__line *from, uint64
 
     line->high = from->high;
     line->variant = from->variant;
-    line->measurement = from->measurement;
-    line->accuracy = from->accuracy;
-    line->time_ns = from->time_ns;
-    line->lo_ns = from->lo_ns;
-    line->hi_ns = from->hi_ns;
-    line->max_ulp = from->max_ulp;
-    line->max_rho = from->max_rho;
-    line->tier = from->tier;
-    line->proof = from->proof;
-    line->stability = from->stability;
-    line->flags = from->flags;
+    memcpy(line->body, from->body, sizeof line->body);
     atomic_store_explicit(&line->low, low, memory_order_release);
 }
 
@@ -131,20 +121,9 @@ assay_status assay__pick_cache_add(assay__pick_cache *cache, assay__key128 key,
                                    const assay__interned *variant, const assay_route *route)
 {
     assay__line_table *t = atomic_load_explicit(&cache->table, memory_order_relaxed);
-    const assay__line line = {.high = key.high,
-                              .variant = variant,
-                              .measurement = route->measurement,
-                              .accuracy = route->accuracy,
-                              .time_ns = route->time_ns,
-                              .lo_ns = route->lo_ns,
-                              .hi_ns = route->hi_ns,
-                              .max_ulp = route->max_ulp,
-                              .max_rho = route->max_rho,
-                              .tier = route->tier,
-                              .proof = route->proof,
-                              .stability = route->stability,
-                              .flags = route->flags};
+    assay__line line = {.high = key.high, .variant = variant};
 
+    memcpy(line.body, (const char *)route + offsetof(assay_route, measurement), sizeof line.body);
     if (assay__pick_cache_find(cache, key) != NULL)
         return ASSAY_OK;
     if ((t->used + 1) * 8 > (t->mask + 1) * 5) {

@@ -9,7 +9,9 @@
 #define ASSAY_RUNTIME_PICK_CACHE_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "assay/pick.h"
 #include "runtime/keyhash.h"
@@ -25,13 +27,17 @@ typedef struct assay__interned {
     struct assay__interned *next;
 } assay__interned;
 
+/* The middle of an assay_route, from `measurement` to `max_rho`, as it lies there. */
+#define ASSAY__ROUTE_BODY 40
+_Static_assert(offsetof(assay_route, measurement) == 16 &&
+                   offsetof(assay_route, reserved) == 16 + ASSAY__ROUTE_BODY,
+               "a line holds a route's body");
+
 typedef struct assay__line {
     _Alignas(64) _Atomic uint64_t low; /* of the key; 0: free */
     uint64_t high;
     const assay__interned *variant;
-    uint64_t measurement, accuracy;
-    float time_ns, lo_ns, hi_ns, max_ulp, max_rho;
-    uint8_t tier, proof, stability, flags;
+    uint8_t body[ASSAY__ROUTE_BODY];
 } assay__line;
 
 typedef struct assay__line_table {
@@ -58,17 +64,7 @@ static inline void assay__line_route(const assay__line *line, assay_route *out)
 {
     out->binding = &line->variant->binding;
     out->tunables = line->variant->tunables;
-    out->measurement = line->measurement;
-    out->accuracy = line->accuracy;
-    out->time_ns = line->time_ns;
-    out->lo_ns = line->lo_ns;
-    out->hi_ns = line->hi_ns;
-    out->tier = line->tier;
-    out->proof = line->proof;
-    out->stability = line->stability;
-    out->flags = line->flags;
-    out->max_ulp = line->max_ulp;
-    out->max_rho = line->max_rho;
+    memcpy((char *)out + offsetof(assay_route, measurement), line->body, ASSAY__ROUTE_BODY);
     out->reserved = 0;
 }
 

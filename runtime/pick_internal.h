@@ -98,7 +98,7 @@ void assay__judged_route(const assay__judged *item, bool is_default, assay_route
 
 /* One candidate against the rules that need no measurement and those that do; false: rejected. */
 bool assay__admit(const assay__generation *g, const char *named, const assay_question *q,
-                  bool with_reasons, assay__judged *item);
+                  assay__row_values *values, bool with_reasons, assay__judged *item);
 
 /* ---- the context ---- */
 

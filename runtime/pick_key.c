@@ -10,11 +10,6 @@
 
 #include "runtime/error.h"
 
-/* The hash runs over memory: no byte of the struct may be padding. */
-_Static_assert(offsetof(assay__question_key, params) == 88, "padding in assay__question_key");
-_Static_assert(sizeof(assay__question_key) == 88 + ASSAY_MAX_PARAMS * sizeof(assay_value),
-               "padding in assay__question_key");
-
 /* ---- questions ---- */
 
 void assay_question_init(const assay_problem *problem, assay_question *out)
@@ -86,136 +81,98 @@ void assay__key_masks_init(assay__key_masks *out)
     }
 }
 
-static double class_of(double value)
-{
-    return value == 0.0 || value == 1.0 ? value : ASSAY__CLASS_OTHER;
-}
-
 static double limit_of(double limit)
 {
     return limit < 0.0 ? -1.0 : limit + 0.0; /* -0 becomes 0 */
 }
 
-/* The eight letters as one word: absent ones become 'c', those past the operands 0. */
-static void copy_layout(const assay_question *q, char *out)
+size_t assay__key_limits(const assay_question *q, uint64_t *words)
 {
-    uint64_t word, ones = 0x0101010101010101u, absent;
+    const assay_tolerance *t = &q->tolerance;
+    const double limits[] = {limit_of(t->max_ulp), limit_of(t->max_rho), limit_of(t->max_rel),
+                             limit_of(t->max_abs)};
 
-    memcpy(&word, q->layout, sizeof word);
-    /* Letters are ASCII, so adding 0x7f to a byte carries into its top bit unless it is 0. */
-    absent = ~(word + 0x7f * ones) & 0x80 * ones;
-    word |= (absent >> 7) * 'c';
-    if (q->problem.dtype_count < ASSAY_MAX_OPERANDS)
-        word &= ((uint64_t)1 << (8 * q->problem.dtype_count)) - 1;
-    memcpy(out, &word, sizeof word);
+    if (isnan(limits[0] + limits[1] + limits[2] + limits[3]))
+        return 0;
+    words[0] = q->workspace_bytes;
+    words[1] = q->backends == NULL ? 0 : assay__xxh64(q->backends, strlen(q->backends)) | 1;
+    memcpy(words + 2, limits, sizeof limits);
+    return 2 + sizeof limits / sizeof limits[0];
 }
 
-static uint64_t list_hash(const char *backends)
+/* ---- texts of routes ---- */
+
+static char *put_text(char *at, const char *text, size_t length)
 {
-    return backends == NULL ? 0 : assay__xxh64(backends, strlen(backends)) | 1;
+    memcpy(at, text, length);
+    return at + length;
 }
 
-static bool plausible(const assay_question *q)
+static char *put_int(char *at, int64_t value)
 {
-    return q->problem.op < ASSAY_OP_COUNT && q->problem.param_count <= ASSAY_MAX_PARAMS &&
-           q->problem.dtype_count <= ASSAY_MAX_OPERANDS;
+    char digits[20];
+    size_t n = 0;
+
+    if (value < 0)
+        *at++ = '-';
+    for (uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value; n == 0 || rest > 0;
+         rest /= 10)
+        digits[n++] = (char)('0' + rest % 10);
+    while (n > 0)
+        *at++ = digits[--n];
+    return at;
 }
 
-bool assay__question_key_make(const assay__key_masks *masks, const assay_question *q,
-                              assay__question_key *out, assay__key128 *hash)
+/* Integers alone, which is what most problems have beside their defaults: as
+ * assay_problem_format() writes them, without printf.  NULL: not so simple. */
+static char *put_params(const assay_problem *p, const assay_op_info *info, char *at)
 {
-    const assay_problem *p = &q->problem;
-    uint32_t given;
+    char separator = ' ';
 
-    if (!plausible(q))
-        return false;
-    out->op = p->op;
-    out->dtype_count = p->dtype_count;
-    out->param_count = p->param_count;
-    out->max_threads = q->max_threads;
-    memcpy(out->dtypes, p->dtypes, sizeof out->dtypes);
-    copy_layout(q, out->layout);
-    out->align = q->align;
-    out->cache = q->policy.cache;
-    out->load = q->policy.load;
-    out->span = q->policy.span;
-    out->stability = q->tolerance.stability;
-    out->proof = q->tolerance.proof;
-    out->allow_claims = q->tolerance.allow_claims != 0;
-    out->reserved = 0;
-    memcpy(&given, p->given, sizeof given);
-    out->given = given & masks->required[p->op];
-    out->reserved_too = 0;
-    out->workspace_bytes = q->workspace_bytes;
-    out->backends = list_hash(q->backends);
-    out->limits[0] = limit_of(q->tolerance.max_ulp);
-    out->limits[1] = limit_of(q->tolerance.max_rho);
-    out->limits[2] = limit_of(q->tolerance.max_rel);
-    out->limits[3] = limit_of(q->tolerance.max_abs);
-    for (size_t i = 0; i < p->param_count; i++)
-        out->params[i] = p->params[i];
-    for (uint32_t rest = masks->class_params[p->op]; rest != 0; rest &= rest - 1) {
-        int i = __builtin_ctz(rest);
-        out->params[i].r = class_of(out->params[i].r);
+    for (size_t i = 0; i < info->param_count; i++) {
+        const assay_param_info *param = &info->params[i];
+        bool at_default = param->kind == ASSAY_KIND_REAL
+                              ? p->params[i].r == param->default_value
+                              : (double)p->params[i].i == param->default_value;
+        if (param->has_default && at_default)
+            continue;
+        if (param->kind != ASSAY_KIND_INT)
+            return NULL;
+        *at++ = separator;
+        separator = ',';
+        at = put_text(at, param->name, strlen(param->name));
+        *at++ = '=';
+        at = put_int(at, p->params[i].i);
     }
-    if (isnan(out->limits[0] + out->limits[1] + out->limits[2] + out->limits[3]))
-        return false;
-    *hash = assay__xxh(out, offsetof(assay__question_key, params) +
-                                p->param_count * sizeof out->params[0]);
-    return true;
+    return at;
+}
+
+static size_t format_simple(const assay_problem *p, const assay_op_info *info, char *buf)
+{
+    char *at = put_text(buf, info->name, strlen(info->name));
+
+    for (size_t i = 0; i < p->dtype_count; i++) {
+        const char *name = assay_dtype_name((assay_dtype)p->dtypes[i]);
+        *at++ = i == 0 ? ' ' : ',';
+        at = put_text(at, name, strlen(name));
+    }
+    at = put_params(p, info, at);
+    if (at == NULL)
+        return 0;
+    *at = '\0';
+    return (size_t)(at - buf);
 }
 
 size_t assay__route_text(const assay_problem *p, char *buf, size_t cap)
 {
     const assay_op_info *info = assay_op_get((assay_op_id)p->op);
     assay_problem classed = *p;
+    size_t length;
 
     for (size_t i = 0; i < info->param_count; i++)
         if (info->params[i].klass == ASSAY_CLASS && info->params[i].kind == ASSAY_KIND_REAL)
-            classed.params[i].r = class_of(classed.params[i].r);
-    return assay_problem_format(&classed, ASSAY_TEXT_ACCURACY, buf, cap);
-}
-
-/* ---- equality at a call site ---- */
-
-typedef uint64_t wide __attribute__((vector_size(16)));
-
-static inline wide differ(const void *a, const void *b)
-{
-    wide x, y;
-
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x ^ y;
-}
-
-_Static_assert(offsetof(assay_problem, params) == 16, "the header of a problem is 16 bytes");
-_Static_assert(offsetof(assay_question, align) == offsetof(assay_question, layout) + 8 &&
-                   offsetof(assay_question, policy) == offsetof(assay_question, layout) + 9,
-               "layout, align and policy lie together");
-_Static_assert(ASSAY_MAX_PARAMS % 2 == 0, "parameters are compared by twos");
-
-bool assay__question_same(const assay_question *a, const assay_question *b)
-{
-    const assay_tolerance *s = &a->tolerance, *t = &b->tolerance;
-    wide sum = differ(a, b) | differ(&s->max_ulp, &t->max_ulp) | differ(&s->max_rel, &t->max_rel);
-    uint32_t tail_a, tail_b;
-    uint64_t rest;
-
-    /* Two parameters a step; one past an odd count is zero in both. */
-    for (size_t i = 0; i < a->problem.param_count; i += 2)
-        sum |= differ(&a->problem.params[i], &b->problem.params[i]);
-    memcpy(&tail_a, &a->align, sizeof tail_a); /* align and the three parts of the policy */
-    memcpy(&tail_b, &b->align, sizeof tail_b);
-    rest = (tail_a ^ tail_b) | (a->max_threads ^ b->max_threads) |
-           (a->workspace_bytes ^ b->workspace_bytes) |
-           (uint64_t)((s->stability ^ t->stability) | (s->proof ^ t->proof) |
-                      (s->allow_claims ^ t->allow_claims));
-    for (size_t i = 0; i < ASSAY_MAX_OPERANDS; i += 8) {
-        uint64_t x, y;
-        memcpy(&x, a->layout + i, sizeof x);
-        memcpy(&y, b->layout + i, sizeof y);
-        rest |= x ^ y;
-    }
-    return (sum[0] | sum[1] | rest) == 0 && a->backends == NULL && b->backends == NULL;
+            classed.params[i].r = assay__class_of(classed.params[i].r);
+    /* Names and numbers of the largest problem stay below this. */
+    length = cap >= ASSAY_PROBLEM_TEXT_MAX ? format_simple(&classed, info, buf) : 0;
+    return length > 0 ? length : assay_problem_format(&classed, ASSAY_TEXT_ACCURACY, buf, cap);
 }

@@ -255,25 +255,15 @@ static size_t default_kernel(const assay__judgement *j)
     return best;
 }
 
-static void rank(assay__judgement *j)
+static size_t rank_measured(assay__judgement *j)
 {
     bool by_ratio = all_have_ratios(j);
+    size_t chosen = published(j), best;
 
-    j->is_default = false;
-    j->chosen = published(j);
-    if (j->chosen == SIZE_MAX) {
-        size_t best = fastest(j, by_ratio);
-        if (best != SIZE_MAX)
-            j->chosen = break_tie(j, best, by_ratio);
-    }
-    if (j->chosen == SIZE_MAX) {
-        j->chosen = default_kernel(j);
-        j->is_default = true;
-    }
-    if (j->chosen != SIZE_MAX) {
-        j->items[j->chosen].chosen = true;
-        j->items[j->chosen].tied = false;
-    }
+    if (chosen != SIZE_MAX)
+        return chosen;
+    best = fastest(j, by_ratio);
+    return best != SIZE_MAX ? break_tie(j, best, by_ratio) : SIZE_MAX;
 }
 
 /* A row measured at 16 answers a question at 64; nothing else stands in for anything. */
@@ -291,10 +281,19 @@ static const assay__stored_route *find_route(const assay__generation *g, const a
     return route;
 }
 
+static void admit_from(const assay__generation *g, const char *named, const assay_question *q,
+                       assay__row_values *values, bool with_reasons, size_t first,
+                       assay__judgement *j)
+{
+    for (size_t i = first; i < j->count; i++)
+        (void)assay__admit(g, named, q, values, with_reasons, &j->items[i]);
+}
+
 assay_status assay__judge(assay__generation *g, const char *named, const assay_question *q,
                           bool with_reasons, assay__judgement *out)
 {
     char text[ASSAY_PROBLEM_TEXT_MAX];
+    assay__row_values values;
 
     ASSAY_TRY(assay__question_check(q));
     if (assay__route_text(&q->problem, text, sizeof text) == 0)
@@ -302,13 +301,26 @@ assay_status assay__judge(assay__generation *g, const char *named, const assay_q
                            ASSAY_PROBLEM_TEXT_MAX);
     if (q->tolerance.allow_claims && !g->gated)
         assay__generation_gate(g);
+    assay__row_values_init(&q->problem, &values);
     out->count = 0;
     out->route = find_route(g, q, text);
     ASSAY_TRY(collect_measured(g, text, out));
-    ASSAY_TRY(collect_defaults(g, q, text, out));
-    for (size_t i = 0; i < out->count; i++)
-        (void)assay__admit(g, named, q, with_reasons, &out->items[i]);
-    rank(out);
+    admit_from(g, named, q, &values, with_reasons, 0, out);
+    out->chosen = rank_measured(out);
+    out->is_default = out->chosen == SIZE_MAX;
+    /* Kernels without a measurement never outrank one; they are looked at when nothing else can
+     * answer, or somebody wants to know. */
+    if (out->is_default || with_reasons) {
+        size_t first = out->count;
+        ASSAY_TRY(collect_defaults(g, q, text, out));
+        admit_from(g, named, q, &values, with_reasons, first, out);
+    }
+    if (out->is_default)
+        out->chosen = default_kernel(out);
+    if (out->chosen != SIZE_MAX) {
+        out->items[out->chosen].chosen = true;
+        out->items[out->chosen].tied = false;
+    }
     return ASSAY_OK;
 }
 

@@ -38,18 +38,21 @@ static assay_status check_problem(const assay__interned *v, const assay_problem 
 {
     const assay_binding *b = &v->binding;
     const assay_kernel_desc *desc = b->desc;
+    assay__row_values values;
 
     if (p->op != b->op || p->dtype_count != b->dtype_count ||
         memcmp(p->dtypes, b->dtypes, b->dtype_count) != 0)
         return assay__fail(ASSAY_INVALID, "kernel %s is for another op or other dtypes",
                            desc->name);
-    if (v->can_run != NULL && !assay__row_expr_holds(v->can_run, p, NULL, 0))
+    if (v->can_run != NULL || v->constraint != NULL)
+        assay__row_values_init(p, &values);
+    if (v->can_run != NULL && !assay__row_values_hold(v->can_run, &values, NULL, 0))
         return assay__fail(ASSAY_INVALID, "kernel %s cannot run this problem: %s", desc->name,
                            desc->can_run);
     if (desc->can_run_fn != NULL && !desc->can_run_fn(p, v->tunables))
         return assay__fail(ASSAY_INVALID, "kernel %s declines this problem", desc->name);
     if (v->constraint != NULL &&
-        !assay__row_expr_holds(v->constraint, p, v->tunables, desc->tunable_count))
+        !assay__row_values_hold(v->constraint, &values, v->tunables, desc->tunable_count))
         return assay__fail(ASSAY_INVALID, "kernel %s: its tunables do not suit this problem: %s",
                            desc->name, desc->constraint);
     return ASSAY_OK;

@@ -198,17 +198,34 @@ assay_status assay__row_expr_compile(const assay_kernel_desc *desc, const char *
     return assay__expr_compile(text, &scope, out);
 }
 
+void assay__row_values_init(const assay_problem *problem, assay__row_values *out)
+{
+    const assay_op_info *info = assay_op_get((assay_op_id)problem->op);
+
+    for (size_t i = 0; i < ASSAY_MAX_PARAMS; i++)
+        out->slots[i] = i >= info->param_count                    ? 0.0
+                        : info->params[i].kind == ASSAY_KIND_REAL ? problem->params[i].r
+                                                                  : (double)problem->params[i].i;
+    for (size_t i = 0; i < problem->dtype_count; i++)
+        out->bytes[i] = (double)assay_dtype_bytes((assay_dtype)problem->dtypes[i]);
+}
+
+bool assay__row_values_hold(const assay__expr *e, assay__row_values *values,
+                            const int64_t *tunables, size_t tunable_count)
+{
+    double value;
+
+    for (size_t i = 0; i < tunable_count; i++)
+        values->slots[ASSAY_MAX_PARAMS + i] = (double)tunables[i];
+    return assay__expr_eval(e, values->slots, values->bytes, &value) &&
+           (value > 0.0 || value < 0.0);
+}
+
 bool assay__row_expr_holds(const assay__expr *e, const assay_problem *problem,
                            const int64_t *tunables, size_t tunable_count)
 {
-    double slots[ASSAY_MAX_PARAMS + ASSAY_MAX_TUNABLES] = {0}, bytes[ASSAY_MAX_OPERANDS] = {0};
-    double value;
+    assay__row_values values;
 
-    for (size_t i = 0; i < problem->param_count; i++)
-        slots[i] = assay_problem_value(problem, i);
-    for (size_t i = 0; i < tunable_count; i++)
-        slots[ASSAY_MAX_PARAMS + i] = (double)tunables[i];
-    for (size_t i = 0; i < problem->dtype_count; i++)
-        bytes[i] = (double)assay_dtype_bytes((assay_dtype)problem->dtypes[i]);
-    return assay__expr_eval(e, slots, bytes, &value) && (value > 0.0 || value < 0.0);
+    assay__row_values_init(problem, &values);
+    return assay__row_values_hold(e, &values, tunables, tunable_count);
 }

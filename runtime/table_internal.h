@@ -26,7 +26,17 @@ void assay__table_watch(assay_table *table, assay_status (*published)(void *cook
  * kernel's tunables take those from ASSAY_MAX_PARAMS on, and a name that is both is the tunable. */
 assay_status assay__row_expr_compile(const assay_kernel_desc *desc, const char *text,
                                      bool with_tunables, assay__expr *out);
-/* false when the value is 0 or unknown. */
+/* A problem as the expressions of rows see it; made once for all candidates of a question. */
+typedef struct assay__row_values {
+    double slots[ASSAY_MAX_PARAMS + ASSAY_MAX_TUNABLES];
+    double bytes[ASSAY_MAX_OPERANDS];
+} assay__row_values;
+void assay__row_values_init(const assay_problem *problem, assay__row_values *out);
+/* false when the value is 0 or unknown. Puts the tunables into `values`. */
+bool assay__row_values_hold(const assay__expr *e, assay__row_values *values,
+                            const int64_t *tunables, size_t tunable_count);
+
+/* The same for one expression alone. */
 bool assay__row_expr_holds(const assay__expr *e, const assay_problem *problem,
                            const int64_t *tunables, size_t tunable_count);
 

@@ -87,17 +87,17 @@ START_TEST(key_of_each_field_differs)
     assay__key_masks masks;
     assay__question_key words;
     assay__key128 keys[32];
-    size_t n = 0;
+    size_t n = 0, size;
 
     assay__key_masks_init(&masks);
-#define KEY(change)                                                                \
-    do {                                                                           \
-        ask(PROBLEM);                                                              \
-        change;                                                                    \
-        ck_assert(assay__question_key_make(&masks, &question, &words, &keys[n]));  \
-        for (size_t i = 0; i < n; i++)                                             \
-            ck_assert(keys[i].low != keys[n].low && keys[i].high != keys[n].high); \
-        n++;                                                                       \
+#define KEY(change)                                                                      \
+    do {                                                                                 \
+        ask(PROBLEM);                                                                    \
+        change;                                                                          \
+        ck_assert(assay__question_key_make(&masks, &question, &words, &size, &keys[n])); \
+        for (size_t i = 0; i < n; i++)                                                   \
+            ck_assert(keys[i].low != keys[n].low && keys[i].high != keys[n].high);       \
+        n++;                                                                             \
     } while (0)
     KEY((void)0);
     KEY(question.problem.params[1].i = 65);
@@ -132,22 +132,23 @@ START_TEST(key_is_the_same_for_equal_questions)
     assay__key_masks masks;
     assay__question_key words;
     assay__key128 a, b;
+    size_t size;
 
     assay__key_masks_init(&masks);
     ask("matmul f32,f32,f32 m=64,n=64,k=64,alpha=0x1.8p+1");
     memset(&words, 0xaa, sizeof words);
-    ck_assert(assay__question_key_make(&masks, &question, &words, &a));
+    ck_assert(assay__question_key_make(&masks, &question, &words, &size, &a));
     ask("matmul f32,f32,f32 m=64,n=64,k=64,alpha=0x1.9p+1,batch=1");
     memcpy(question.layout, "ccc", 3);
     question.tolerance.max_ulp = -5;
     memset(&words, 0x55, sizeof words);
-    ck_assert(assay__question_key_make(&masks, &question, &words, &b));
+    ck_assert(assay__question_key_make(&masks, &question, &words, &size, &b));
     ck_assert(a.low == b.low && a.high == b.high);
     question.tolerance.max_ulp = NAN;
-    ck_assert(!assay__question_key_make(&masks, &question, &words, &b));
+    ck_assert(!assay__question_key_make(&masks, &question, &words, &size, &b));
     question.tolerance.max_ulp = 0;
     question.problem.op = 999;
-    ck_assert(!assay__question_key_make(&masks, &question, &words, &b));
+    ck_assert(!assay__question_key_make(&masks, &question, &words, &size, &b));
 }
 END_TEST
 
@@ -289,8 +290,36 @@ START_TEST(site_of_another_context_is_not_believed)
 }
 END_TEST
 
+START_TEST(route_text_is_the_canonical_text)
+{
+    static const char *const texts[] = {PROBLEM,
+                                        "matmul bf16,bf16,bf16 batch=3,m=0,n=1099511627776,k=7",
+                                        "matmul f64,f64,f64 m=1,n=2,k=3,trans_a=t,trans_b=c",
+                                        "matmul f32,f32,f32 m=1,n=2,k=3,alpha=0x0p+0",
+                                        "matmul f32,f32,f32 batch=2,m=1,n=2,k=3,beta=0x1p+0",
+                                        "add f16,f16,f16 n=10",
+                                        "softmax_last_dim f32,f32 rows=1,cols=100"};
+    char text[ASSAY_PROBLEM_TEXT_MAX], other[ASSAY_PROBLEM_TEXT_MAX];
+    assay_problem p;
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        ck_assert_int_eq(assay_problem_parse(texts[i], &p), ASSAY_OK);
+        ck_assert_uint_eq(assay__route_text(&p, text, sizeof text), strlen(texts[i]));
+        ck_assert_str_eq(text, texts[i]);
+    }
+    ck_assert_int_eq(assay_problem_parse("matmul f32,f32,f32 m=1,n=2,k=3,beta=0x1.8p+3", &p),
+                     ASSAY_OK);
+    ck_assert_uint_gt(assay__route_text(&p, text, sizeof text), 0);
+    p.params[7].r = -7;
+    ck_assert_uint_gt(assay__route_text(&p, other, sizeof other), 0);
+    ck_assert_str_eq(text, other);
+    ck_assert_uint_eq(assay__route_text(&p, text, 10), 0);
+}
+END_TEST
+
 static void fill(TCase *subject)
 {
+    tcase_add_test(subject, route_text_is_the_canonical_text);
     tcase_add_test(subject, key_align_64_takes_a_row_at_16_but_not_the_reverse);
     tcase_add_test(subject, key_align_64_prefers_its_own_row);
     tcase_add_test(subject, key_policies_never_stand_in_for_one_another);
