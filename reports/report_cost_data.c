@@ -211,36 +211,16 @@ static json_t *case_json(const assay__cost *cost, const assay__cost_case *c)
     return NULL;
 }
 
-/* A piece at a time: a whole report of 10^6 rows would not fit in memory as objects. */
-static assay_status put_piece(FILE *file, json_t *value, const char *before)
-{
-    char *text = NULL;
-    assay_status status = value != NULL ? assay__json_dump(value, false, &text) : ASSAY_NOMEM;
-
-    json_decref(value);
-    if (status != ASSAY_OK)
-        return assay__fail(status, "out of memory for a report");
-    (void)fprintf(file, "%s%s", before, text);
-    free(text);
-    return ASSAY_OK;
-}
-
 assay_status assay__cost_json(const assay__cost *cost, FILE *file)
 {
-    const char *before = "";
+    bool is_first = true;
 
-    (void)fputs("{\"schema\": \"assay.report.cost/1\",\n\"store\": ", file);
-    ASSAY_TRY(put_piece(file, assay__part_store_json(&cost->set), ""));
-    (void)fputs(",\n\"deployments\": [", file);
-    for (size_t i = 0; i < cost->set.place_count; i++)
-        ASSAY_TRY(put_piece(file, assay__part_deployment_json(&cost->set, &cost->set.places[i]),
-                            i > 0 ? ",\n" : "\n"));
-    (void)fputs("],\n\"problems\": [", file);
+    ASSAY_TRY(assay__part_json_begin(&cost->set, "assay.report.cost/1", "problems", file));
     for (size_t i = 0; i < cost->case_count; i++) {
         if (cost->cases[i].is_hidden)
             continue;
-        ASSAY_TRY(put_piece(file, case_json(cost, &cost->cases[i]), before[0] ? before : "\n"));
-        before = ",\n";
+        ASSAY_TRY(assay__part_json_piece(file, case_json(cost, &cost->cases[i]), is_first));
+        is_first = false;
     }
     (void)fputs("]}\n", file);
     return ASSAY_OK;

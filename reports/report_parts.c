@@ -5,9 +5,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/db_names.h"
+#include "runtime/error.h"
 #include "support/format.h"
 
 void assay__part_variant(const assay__report_revision *r, assay__str *out)
@@ -166,7 +168,7 @@ static int put_known(json_t *object, const char *key, const char *text)
     return text[0] == '\0' ? 0 : (int)assay__json_put_string(object, key, text);
 }
 
-json_t *assay__part_deployment_json(const assay__report_set *set, const assay__report_place *place)
+static json_t *deployment_json(const assay__report_set *set, const assay__report_place *place)
 {
     const assay__report_deployment *d = place->deployment;
     json_t *row = json_object(), *peaks = json_array();
@@ -191,13 +193,33 @@ json_t *assay__part_deployment_json(const assay__report_set *set, const assay__r
     return NULL;
 }
 
-json_t *assay__part_store_json(const assay__report_set *set)
+assay_status assay__part_json_piece(FILE *file, json_t *value, bool is_first)
 {
-    json_t *row = json_object();
+    char *text = NULL;
+    assay_status status = value != NULL ? assay__json_dump(value, false, &text) : ASSAY_NOMEM;
 
-    if (row != NULL && assay__json_put_string(row, "path", set->options->db_path) != ASSAY_OK) {
-        json_decref(row);
-        return NULL;
+    json_decref(value);
+    if (status != ASSAY_OK)
+        return assay__fail(status, "out of memory for a report");
+    (void)fprintf(file, "%s%s", is_first ? "\n" : ",\n", text);
+    free(text);
+    return ASSAY_OK;
+}
+
+assay_status assay__part_json_begin(const assay__report_set *set, const char *schema,
+                                    const char *list, FILE *file)
+{
+    json_t *store = json_object();
+
+    if (store == NULL || assay__json_put_string(store, "path", set->options->db_path) != ASSAY_OK) {
+        json_decref(store);
+        return assay__fail(ASSAY_NOMEM, "out of memory for a report");
     }
-    return row;
+    (void)fprintf(file, "{\"schema\": \"%s\",\n\"store\":", schema);
+    ASSAY_TRY(assay__part_json_piece(file, store, true));
+    (void)fputs(",\n\"deployments\": [", file);
+    for (size_t i = 0; i < set->place_count; i++)
+        ASSAY_TRY(assay__part_json_piece(file, deployment_json(set, &set->places[i]), i == 0));
+    (void)fprintf(file, "],\n\"%s\": [", list);
+    return ASSAY_OK;
 }

@@ -4,6 +4,8 @@
 #ifndef ASSAY_REPORTS_REPORT_PARTS_H
 #define ASSAY_REPORTS_REPORT_PARTS_H
 
+#include <stdio.h>
+
 #include "reports/report_page.h"
 #include "reports/report_set.h"
 #include "support/json.h"
@@ -28,9 +30,11 @@ const char *assay__part_proof(unsigned proof);
 /* "config" ...; "" absent. */
 const char *assay__part_stability(unsigned level);
 
-/* Facts of a deployment and its peaks; NULL when out of memory. */
-json_t *assay__part_deployment_json(const assay__report_set *set, const assay__report_place *place);
-/* {"path": ...} */
-json_t *assay__part_store_json(const assay__report_set *set);
+/* {"schema": ..., "store": ..., "deployments": [...], "LIST": [  -- to be ended by "]}". */
+assay_status assay__part_json_begin(const assay__report_set *set, const char *schema,
+                                    const char *list, FILE *file);
+/* One more element of a list, on a line of its own; drops `value`, NULL is out of memory.  A piece
+ * at a time: a report of 10^6 rows would take gigabytes as objects. */
+assay_status assay__part_json_piece(FILE *file, json_t *value, bool is_first);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "reports/report_cost.h"
 #include "reports/report_page.h"
+#include "reports/report_precision.h"
 #include "runtime/error.h"
 
 const char *const assay__report_format_names[] = {"html", "csv", "json", "md", NULL};
@@ -98,6 +99,42 @@ static assay_status make_cost(const assay__report_options *options, assay__repor
     return status;
 }
 
+/* ---- precision ---- */
+
+static assay_status precision_csv(const void *rows, FILE *file)
+{
+    return assay__precision_csv(rows, file);
+}
+
+static assay_status precision_json(const void *rows, FILE *file)
+{
+    return assay__precision_json(rows, file);
+}
+
+static void precision_page(assay__page *page, const void *rows)
+{
+    assay__precision_page(page, rows);
+}
+
+static assay_status make_precision(const assay__report_options *options,
+                                   assay__report_format format, char **text, size_t *size)
+{
+    assay__precision precision;
+    assay_status status;
+
+    ASSAY_TRY(assay__precision_load(options, &precision));
+    if (format == ASSAY__REPORT_CSV)
+        status = write_data(&precision, precision_csv, text, size);
+    else if (format == ASSAY__REPORT_JSON)
+        status = write_data(&precision, precision_json, text, size);
+    else
+        status =
+            write_page(&precision, precision_page, format == ASSAY__REPORT_HTML, "Assay: precision",
+                       "Measured errors of kernels, and what they prove", text, size);
+    assay__precision_clear(&precision);
+    return status;
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -105,9 +142,10 @@ static const struct {
     assay_status (*make)(const assay__report_options *, assay__report_format, char **, size_t *);
 } reports[] = {
     {"cost", make_cost},
+    {"precision", make_precision},
 };
 
-const char *const assay__report_names[] = {"cost", NULL};
+const char *const assay__report_names[] = {"cost", "precision", NULL};
 
 assay_status assay__report_make(const char *name, const assay__report_options *options,
                                 assay__report_format format, char **text, size_t *size)
