@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* sweep/sweep_check.c -- is a variant's result right: poison, run, compare with the oracle. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,19 +117,140 @@ static assay_status compare_batch(const sweep_problem *p, const maps *m,
     return assay__accept_batch(batch, needs_depth ? depth : NULL, &j->spec, &j->counts);
 }
 
+/* One thread's share of a comparison: elements [begin, end). */
+typedef struct share {
+    const sweep_problem *p;
+    const maps *m;
+    size_t n, begin, end;
+    judged judged;
+    assay_status status;
+    char error[256];
+    pthread_t thread;
+    bool started;
+} share;
+
+static void *compare_share(void *arg)
+{
+    share *w = arg;
+    assay__depth_state state = {-1, 0};
+
+    for (size_t at = w->begin; w->status == ASSAY_OK && at < w->end; at += BATCH) {
+        size_t count = w->end - at < BATCH ? w->end - at : BATCH;
+        assay_error_batch b = batch_at(w->p, w->m, w->n, at, count);
+        w->status = compare_batch(w->p, w->m, &b, &state, &w->judged);
+    }
+    if (w->status != ASSAY_OK)
+        (void)snprintf(w->error, sizeof w->error, "%s", assay_last_error());
+    return NULL;
+}
+
+/* Every figure is the same for every split, so the number of threads changes nothing. */
+static assay_status join_share(share *w, judged *out)
+{
+    assay_status status = w->status;
+
+    if (w->started)
+        pthread_join(w->thread, NULL);
+    status = w->status;
+    if (status != ASSAY_OK)
+        status = assay__fail(status, "%s", w->error);
+    if (status == ASSAY_OK)
+        status = assay__error_stats_merge(&out->stats, &w->judged.stats);
+    assay__accept_counts_merge(&out->counts, &w->judged.counts);
+    assay__error_stats_clear(&w->judged.stats);
+    return status;
+}
+
+static assay_status compare_mapped(const sweep_problem *p, const maps *m, size_t n, size_t threads,
+                                   judged *out)
+{
+    share *shares = calloc(threads, sizeof *shares);
+    assay_status status = ASSAY_OK, joined;
+    size_t each = (n / threads + BATCH) / BATCH * BATCH;
+
+    if (shares == NULL)
+        return assay__fail(ASSAY_NOMEM, "comparison");
+    for (size_t i = 0; i < threads; i++) {
+        share *w = &shares[i];
+        w->p = p;
+        w->m = m;
+        w->n = n;
+        w->begin = i * each < n ? i * each : n;
+        w->end = (i + 1) * each < n ? (i + 1) * each : n;
+        w->status = judged_init(p, &w->judged);
+        w->started = w->status == ASSAY_OK && i + 1 < threads &&
+                     pthread_create(&w->thread, NULL, compare_share, w) == 0;
+        if (!w->started && w->status == ASSAY_OK)
+            (void)compare_share(w);
+    }
+    for (size_t i = 0; i < threads; i++) {
+        joined = join_share(&shares[i], out);
+        status = status == ASSAY_OK ? joined : status;
+    }
+    free(shares);
+    return status;
+}
+
 static assay_status compare_set(const sweep_problem *p, size_t set, judged *j)
 {
     size_t n = (size_t)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
-    assay__depth_state state = {-1, 0};
+    size_t threads = n < 4 * BATCH ? 1 : p->threads;
     maps m = {0};
     assay_status status = map_set(p, set, &m);
 
-    for (size_t first = 0; status == ASSAY_OK && first < n; first += BATCH) {
-        assay_error_batch b = batch_at(p, &m, n, first, n - first < BATCH ? n - first : BATCH);
-        status = compare_batch(p, &m, &b, &state, j);
-    }
+    if (status == ASSAY_OK)
+        status = compare_mapped(p, &m, n, threads, j);
     unmap_set(p, &m);
     return status;
+}
+
+/* ---- outputs known already ---- */
+
+/* Variants of a kernel often give the same bits; each distinct output is compared once. */
+struct sweep_known {
+    struct sweep_known *next;
+    size_t set;
+    uint64_t digest;
+    judged judged;
+};
+
+void assay__sweep_forget(sweep_problem *p)
+{
+    while (p->known != NULL) {
+        struct sweep_known *next = p->known->next;
+        assay__error_stats_clear(&p->known->judged.stats);
+        free(p->known);
+        p->known = next;
+    }
+}
+
+static assay_status judge_output(sweep_problem *p, size_t set, uint64_t digest, judged **out)
+{
+    struct sweep_known *k;
+    assay_status status;
+
+    for (k = p->known; k != NULL; k = k->next)
+        if (k->set == set && k->digest == digest)
+            break;
+    if (k == NULL) {
+        k = calloc(1, sizeof *k);
+        if (k == NULL)
+            return assay__fail(ASSAY_NOMEM, "comparison");
+        k->set = set;
+        k->digest = digest;
+        status = judged_init(p, &k->judged);
+        if (status == ASSAY_OK)
+            status = compare_set(p, set, &k->judged);
+        if (status != ASSAY_OK) {
+            assay__error_stats_clear(&k->judged.stats);
+            free(k);
+            return status;
+        }
+        k->next = p->known;
+        p->known = k;
+    }
+    *out = &k->judged;
+    return ASSAY_OK;
 }
 
 /* ---- storing ---- */
@@ -280,26 +402,20 @@ static assay_status overrun(sweep *s, sweep_problem *p, sweep_candidate *c, size
 static assay_status judge_set(sweep *s, sweep_problem *p, sweep_candidate *c, size_t set,
                               judged *all)
 {
+    uint64_t digest = assay__output_digest(output_data(p), (size_t)p->out.bytes);
+    judged *one = NULL;
     char why[200];
-    judged one;
-    assay_status status;
 
     if (set == 0)
-        c->digest = assay__output_digest(output_data(p), (size_t)p->out.bytes);
-    ASSAY_TRY(judged_init(p, &one));
-    status = compare_set(p, set, &one);
-    if (status == ASSAY_OK) {
-        if (one.counts.failed > 0) {
-            describe_worst(p, &one, why, sizeof why);
-            call_wrong(s, c, p->stratum[set], why);
-        }
-        status = put_accuracy(s, p, c, p->stratum[set], &one, ASSAY_PROOF_ABSENT);
+        c->digest = digest;
+    ASSAY_TRY(judge_output(p, set, digest, &one));
+    if (one->counts.failed > 0) {
+        describe_worst(p, one, why, sizeof why);
+        call_wrong(s, c, p->stratum[set], why);
     }
-    assay__accept_counts_merge(&all->counts, &one.counts);
-    if (status == ASSAY_OK)
-        status = assay__error_stats_merge(&all->stats, &one.stats);
-    assay__error_stats_clear(&one.stats);
-    return status;
+    ASSAY_TRY(put_accuracy(s, p, c, p->stratum[set], one, ASSAY_PROOF_ABSENT));
+    assay__accept_counts_merge(&all->counts, &one->counts);
+    return assay__error_stats_merge(&all->stats, &one->stats);
 }
 
 /* Exhaustive: one of the sets held every bit pattern of a 16-bit unary op. */
@@ -372,7 +488,7 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
 {
     assay_status status = ASSAY_OK;
     char why[200];
-    judged j;
+    judged *j = NULL;
 
     /* The timed calls accumulated into C: only a fresh run can be compared. */
     if (assay__reads_output(&p->problem))
@@ -381,12 +497,10 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
         assay__output_digest(output_data(p), (size_t)p->out.bytes) == c->digest)
         return status;
     c->stable = false;
-    ASSAY_TRY(judged_init(p, &j));
-    status = compare_set(p, 0, &j);
-    if (status == ASSAY_OK && j.counts.failed > 0) {
-        describe_worst(p, &j, why, sizeof why);
+    ASSAY_TRY(judge_output(p, 0, assay__output_digest(output_data(p), (size_t)p->out.bytes), &j));
+    if (j->counts.failed > 0) {
+        describe_worst(p, j, why, sizeof why);
         call_wrong(s, c, "after timing", why);
     }
-    assay__error_stats_clear(&j.stats);
-    return status;
+    return ASSAY_OK;
 }

@@ -156,9 +156,10 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
 
 /* ---- publication ---- */
 
-/* The chosen one stands if fresh visits show it faster than the default, or if the two tied and
- * the fresh visits do not contradict it; otherwise the default does. */
-static assay_status confirm_winner(sweep_problem *p, size_t *winner)
+/* The chosen one stands if fresh visits show it faster than the default, or show the two equal
+ * when the choice already called them so.  Whatever stays undecided leaves the default in place:
+ * nobody moves away from it without evidence. */
+static assay_status confirm_winner(const sweep *s, sweep_problem *p, size_t *winner)
 {
     sweep_candidate *c = &p->candidates[p->chosen], *base = &p->candidates[p->default_index];
     assay_verdict_rule rule = assay__verdict_rule_default();
@@ -166,13 +167,16 @@ static assay_status confirm_winner(sweep_problem *p, size_t *winner)
     assay_confirmation r;
 
     *winner = p->chosen;
-    if (c == base || base->verdict != ASSAY__VERDICT_OK || n < 2)
+    if (c == base || base->verdict != ASSAY__VERDICT_OK)
+        return ASSAY_OK;
+    *winner = p->default_index;
+    if (n < 2)
         return ASSAY_OK;
     rule.min_visits = n < rule.min_visits ? n : rule.min_visits;
+    rule.confidence = s->o->profile->confirm_confidence;
     ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, &rule, &r));
-    if (r.comparison.verdict == ASSAY_VERDICT_SLOWER ||
-        (!r.replaces && !base->tied && r.comparison.ratio > 1.0))
-        *winner = p->default_index;
+    if (r.replaces || (base->tied && r.comparison.verdict == ASSAY_VERDICT_TIE))
+        *winner = p->chosen;
     return ASSAY_OK;
 }
 
@@ -312,7 +316,7 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
         tell_nobody_won(s, p);
         return ASSAY_OK;
     }
-    ASSAY_TRY(confirm_winner(p, &winner));
+    ASSAY_TRY(confirm_winner(s, p, &winner));
     ASSAY_TRY(publish_times(p));
     ASSAY_TRY(assay__db_begin(s->db));
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)

@@ -130,6 +130,7 @@ assay_status assay__sweep_inputs(sweep *s, sweep_problem *p)
     ASSAY_TRY(assay__input_plan_make(&p->problem, s->o->align, &p->in));
     ASSAY_TRY(assay__output_plan_make(&p->problem, s->o->align, &p->out));
     choose_strata(s, p);
+    p->threads = s->cpus;
     ASSAY_TRY(make_sets(s, p));
     ASSAY_TRY(make_file("assay-output", p->out.total, &p->output_fd));
     p->output = assay__map_guarded(p->output_fd, p->out.total, true);
@@ -140,6 +141,7 @@ assay_status assay__sweep_inputs(sweep *s, sweep_problem *p)
 
 void assay__sweep_release(sweep_problem *p)
 {
+    assay__sweep_forget(p);
     for (size_t i = 0; i < SWEEP_SETS; i++) {
         if (p->input_fd[i] >= 0)
             close(p->input_fd[i]);

@@ -70,8 +70,10 @@ typedef struct sweep_problem {
     size_t sets;
     const char *stratum[SWEEP_SETS];
     int input_fd[SWEEP_SETS], wide_fd[SWEEP_SETS], output_fd;
-    char *output;  /* mapped, guarded */
-    size_t chosen; /* by the tie rule, before confirmation */
+    char *output;              /* mapped, guarded */
+    size_t threads;            /* for comparing results */
+    struct sweep_known *known; /* outputs compared already; owned */
+    size_t chosen;             /* by the tie rule, before confirmation */
 } sweep_problem;
 
 typedef struct sweep {
@@ -103,6 +105,8 @@ assay_status assay__sweep_candidates(sweep *s, sweep_problem *p);
 /* Input files and expected results; released when the group is done. */
 assay_status assay__sweep_inputs(sweep *s, sweep_problem *p);
 void assay__sweep_release(sweep_problem *p);
+/* Forgets the outputs compared so far. */
+void assay__sweep_forget(sweep_problem *p);
 /* Runs the candidate on every set in `w` and compares; sets verdict, digest, figures; stores. */
 assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w);
 /* Compares the output file with set 0: the second check after timing. */

@@ -8,9 +8,33 @@
 #include "runtime/error.h"
 
 static const assay__profile profiles[] = {
-    {"quick", 5, 3, 9, 30e3, 2e6, 12e6, 1.6, 2, 3e9, 10000,
-     "a quick profile is orientation, not for production: sweep with --profile standard there"},
-    {"standard", 7, 5, 25, 50e3, 20e6, 150e6, 2.0, 3, 6e9, 30000, ""},
+    {.name = "quick",
+     .visits = 5,
+     .confirms = 3,
+     .confirm_confidence = 0.90,
+     .spans = 9,
+     .span_ns = 30e3,
+     .warm_ns = 2e6,
+     .budget_ns = 12e6,
+     .prune = 1.5,
+     .strata = 2,
+     .group_bytes = 3e9,
+     .run_timeout_ms = 10000,
+     .says = "a quick profile is orientation, not for production: sweep with --profile standard "
+             "there"},
+    {.name = "standard",
+     .visits = 7,
+     .confirms = 5,
+     .confirm_confidence = 0.95,
+     .spans = 25,
+     .span_ns = 50e3,
+     .warm_ns = 20e6,
+     .budget_ns = 150e6,
+     .prune = 2.0,
+     .strata = 3,
+     .group_bytes = 6e9,
+     .run_timeout_ms = 30000,
+     .says = ""},
 };
 
 const char *assay__profile_names(void)

@@ -10,12 +10,13 @@
 
 typedef struct assay__profile {
     const char *name;
-    size_t visits;      /* fresh workers a problem after the screening one, >= 5 */
-    size_t confirms;    /* fresh visits of winner and default before publishing */
-    size_t spans;       /* timed spans a visit and variant, at most */
-    double span_ns;     /* length of a span, at least */
-    double warm_ns;     /* untimed running before the spans */
-    double budget_ns;   /* of the spans of one visit and variant */
+    size_t visits;             /* fresh workers a problem after the screening one, >= 5 */
+    size_t confirms;           /* fresh visits of winner and default before publishing */
+    double confirm_confidence; /* of the fresh visits; the choice before was made at 99 % */
+    size_t spans;              /* timed spans a visit and variant, at most */
+    double span_ns;            /* length of a span, at least */
+    double warm_ns;            /* untimed running before the spans */
+    double budget_ns;          /* of the spans of one visit and variant */
     double prune;       /* variants slower than this factor of the best screened one stop there */
     size_t strata;      /* input sets checked, <= 3 */
     double group_bytes; /* problems whose inputs and results are held at a time */

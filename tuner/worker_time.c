@@ -218,7 +218,10 @@ static void reply_clock(json_t *reply, const assay_clock_info *clock)
 /* Enough sets for every launch of the spans to find its own, or as many as exceed the caches. */
 static size_t sets_for(const pool *p, const timing *t)
 {
-    double launches = (double)calls_in(t->span_ns, t->last_ns) * 1.2 * (double)(t->spans + 1) + 1;
+    double inner = (double)calls_in(t->span_ns, t->last_ns) * 1.2;
+    double fit = t->budget_ns / (t->last_ns * inner + 1);
+    double spans = fit < (double)t->spans ? fit + 1 : (double)t->spans;
+    double launches = inner * (spans + 1) + 1;
 
     return launches < (double)p->sets ? (size_t)launches : p->sets;
 }
