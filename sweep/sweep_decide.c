@@ -16,6 +16,17 @@ static bool competes(const sweep_candidate *c, size_t visits)
     return c->verdict == ASSAY__VERDICT_OK && !c->out && c->visit_count >= visits && visits > 0;
 }
 
+/* Evidence of bit stability: the outputs of separate processes, one a visit. */
+#define STABLE_PROCESSES 5
+
+static assay_stability stability_of(const sweep_candidate *c)
+{
+    if (!c->stable)
+        return ASSAY_STABILITY_NONE;
+    return c->visit_count + c->confirm_count >= STABLE_PROCESSES ? ASSAY_STABILITY_CONFIG
+                                                                 : ASSAY_STABILITY_ABSENT;
+}
+
 static double headline_error(const sweep_problem *p, const sweep_candidate *c)
 {
     bool contraction = assay_op_get((assay_op_id)p->problem.op)->family == ASSAY_FAMILY_CONTRACTION;
@@ -26,7 +37,7 @@ static double headline_error(const sweep_problem *p, const sweep_candidate *c)
 static assay_tie_entry entry_of(const sweep_problem *p, const sweep_candidate *c)
 {
     return (assay_tie_entry){.incumbent = c->is_incumbent,
-                             .stability = c->stable ? 1 : 0,
+                             .stability = stability_of(c) == ASSAY_STABILITY_CONFIG ? 1 : 0,
                              .error = headline_error(p, c),
                              .memory_bytes = 0,
                              .kernel = c->kernel->desc->name,
@@ -192,6 +203,21 @@ static assay_status publish_times(sweep_problem *p)
     return ASSAY_OK;
 }
 
+static assay_status put_stability(sweep *s, sweep_problem *p, const sweep_candidate *c)
+{
+    assay_stability level = stability_of(c);
+    char evidence[160];
+
+    if (level == ASSAY_STABILITY_ABSENT || !c->checked)
+        return ASSAY_OK;
+    (void)snprintf(evidence, sizeof evidence,
+                   "{\"processes\": %zu, \"digest\": \"%016llx\", \"same\": %s}",
+                   c->visit_count + c->confirm_count + 1, (unsigned long long)c->digest,
+                   c->stable ? "true" : "false");
+    return assay__db_put_stability(s->db, c->revision_row, s->deployment_row, p->row, level,
+                                   evidence);
+}
+
 static assay__route_candidate record_of(const sweep_candidate *c)
 {
     return (assay__route_candidate){
@@ -321,6 +347,8 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
     ASSAY_TRY(assay__db_begin(s->db));
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
         status = assay__sweep_put_measurement(s, p, &p->candidates[i]);
+    for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
+        status = put_stability(s, p, &p->candidates[i]);
     if (status == ASSAY_OK)
         status = put_route(s, p, winner);
     if (status != ASSAY_OK) {
