@@ -19,7 +19,7 @@ int main(void)
 }
 END
 cat >Makefile <<'END'
-default:
+default test-plugins:
 $(BUILD)/tests/test_rule: rule.c main.c
 	mkdir -p $(@D)
 	$(CC) rule.c main.c -o $@
