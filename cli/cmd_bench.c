@@ -138,6 +138,7 @@ static assay_status median_start(char *const argv[], double *ms)
 static assay_status bench_starts(const char *db, results *r)
 {
     char self[4096], path[4096];
+    char db_flag[] = "--db";
     char *bare[] = {(char[]){"/bin/true"}, NULL};
     char *version[] = {self, (char[]){"--version"}, NULL};
     char *pick[] = {self,
@@ -149,7 +150,7 @@ static assay_status bench_starts(const char *db, results *r)
                     (char[]){"--shape"},
                     (char[]){"n=4096"},
                     (char[]){"--json"},
-                    db != NULL ? (char[]){"--db"} : NULL,
+                    db != NULL ? db_flag : NULL,
                     path,
                     NULL};
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
