@@ -10,7 +10,8 @@
 #include "reports/report_parts.h"
 #include "support/format.h"
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define COUNT(a)  (sizeof(a) / sizeof *(a))
+#define OPEN_ROWS 40 /* longer tables are folded */
 
 typedef bool (*row_filter)(const assay__precision_row *row);
 typedef void (*row_put)(assay__page *page, const assay__precision_row *row);
@@ -407,9 +408,11 @@ static void results(assay__page *page, const assay__precision *p)
         assay__page_text(page, "No row holds for the kernels of this machine as they are now.");
         return;
     }
-    row_table(page, p, "One row a variant and problem, over all strata", error_columns,
-              COUNT(error_columns), false, is_result, put_result);
+    assay__precision_summary(page, p);
     explain(page);
+    row_table(page, p, "One row a variant and problem, over all strata", error_columns,
+              COUNT(error_columns), each_row(page, p, is_result, NULL) > OPEN_ROWS, is_result,
+              put_result);
     assay__precision_charts(page, p);
     if (each_row(page, p, has_rho, NULL) > 0) {
         assay__page_section(page, "Contractions");
@@ -417,8 +420,8 @@ static void results(assay__page *page, const assay__precision *p)
                          "rho is the error over u times the sum of absolute products. The certain "
                          "bound is gamma(n)/u + 1 for n roundings on a path and one of the result; "
                          "6 sqrt(n) in its place holds with a probability near one.");
-        row_table(page, p, "rho beside its bounds", rho_columns, COUNT(rho_columns), false, has_rho,
-                  put_rho);
+        row_table(page, p, "rho beside its bounds", rho_columns, COUNT(rho_columns),
+                  each_row(page, p, has_rho, NULL) > OPEN_ROWS, has_rho, put_rho);
     }
     assay__page_section(page, "Classes counted apart");
     if (each_row(page, p, has_classes, NULL) > 0)

@@ -19,6 +19,8 @@ assay_status assay__precision_json(const assay__precision *precision, FILE *file
 /* "x = 0x3f80; got 0x3f81 (1.0078), expected 1" from the JSON of a worst element; other text as it
  * is. */
 void assay__precision_worst_text(const char *json, assay__str *out);
+/* One row a kernel: the worst of what passed. */
+void assay__precision_summary(assay__page *page, const assay__precision *precision);
 /* Histograms of the rows that err most, one a kernel. */
 void assay__precision_charts(assay__page *page, const assay__precision *precision);
 /* "<= 0.5", "(0.5, 1]", "(1, 2]", ... */

@@ -41,33 +41,6 @@ static void warn(sweep *s, const char *text)
 
 /* ---- peaks ---- */
 
-/* "fma_f32_avx2_t2": the figure of all cores is the best of the runs, scaled up from runs on fewer
- * threads: a peak that a busy neighbour made too low would call good kernels impossible. */
-static void raise_peak(const sweep *s, const char *name, const char *prefix, double value,
-                       bool scales, double *peak)
-{
-    size_t n = strlen(prefix);
-    double threads;
-
-    if (strncmp(name, prefix, n) != 0)
-        return;
-    threads = strtod(name + n, NULL);
-    if (scales && threads > 0)
-        value *= (double)s->cpus / threads;
-    if (!(*peak >= value))
-        *peak = value;
-}
-
-static void keep_peak(sweep *s, const char *name, double value)
-{
-    raise_peak(s, name, "copy_nt_t", value, false, &s->peak_bytes);
-    raise_peak(s, name, "copy_plain_t", value, false, &s->peak_bytes);
-    raise_peak(s, name, "fma_f64_avx2_t", value, true, &s->peak_flops[ASSAY_F64]);
-    /* Halves are computed in f32 on CPUs without their own units. */
-    raise_peak(s, name, "fma_f32_avx2_t", value, true, &s->peak_flops[ASSAY_F32]);
-    s->peak_flops[ASSAY_F16] = s->peak_flops[ASSAY_BF16] = s->peak_flops[ASSAY_F32];
-}
-
 static assay_status store_peak(sweep *s, const json_t *row)
 {
     assay_sample_summary summary;
@@ -85,7 +58,7 @@ static assay_status store_peak(sweep *s, const json_t *row)
         values[i] = json_number_value(json_array_get(list, i));
     ASSAY_TRY(assay__stats_summarise(values, n, 0, &summary));
     /* The peak is what the machine can do at most: the best of the runs. */
-    keep_peak(s, name, summary.max);
+    assay__roofline_add(&s->roof, name, summary.max);
     return assay__db_put_peak(s->db, s->deployment_row, name, unit, summary.max, summary.min,
                               summary.max, (int64_t)n);
 }

@@ -272,18 +272,17 @@ static assay_status put_route(sweep *s, sweep_problem *p, size_t winner)
 
 static void bounds_of(const sweep *s, const sweep_problem *p, assay__outcome *o)
 {
-    double rate = s->peak_flops[p->problem.dtypes[0] < 4 ? p->problem.dtypes[0] : 1];
-    double by_flops = 0, by_bytes = 0;
+    assay__roofline_bound bound;
 
     o->flops = o->bytes = o->peak_share = NAN;
     if (!assay_problem_flops(&p->problem, &o->flops))
         o->flops = NAN;
     if (!assay_problem_bytes(&p->problem, &o->bytes))
         o->bytes = NAN;
-    by_flops = o->flops / rate;
-    by_bytes = o->bytes / s->peak_bytes;
-    o->compute_bound = by_flops > by_bytes;
-    o->peak_share = (o->compute_bound ? by_flops : by_bytes) / o->time_ns;
+    bound = assay__roofline_bound_of(&s->roof, (assay_dtype)p->problem.dtypes[0], o->flops,
+                                     o->bytes);
+    o->compute_bound = bound.is_compute;
+    o->peak_share = bound.floor_ns / o->time_ns;
 }
 
 static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)

@@ -9,6 +9,7 @@
 #include "calibrate/inputs.h"
 #include "db/db_write.h"
 #include "runtime/plugin_set.h"
+#include "runtime/roofline.h"
 #include "support/rng.h"
 #include "sweep/sweep.h"
 #include "tuner/arena.h"
@@ -90,8 +91,7 @@ typedef struct sweep {
     size_t problem_count;
     unsigned cpus;
     double rotate_bytes;
-    double peak_flops[4],
-        peak_bytes; /* flop/ns by dtype f64 f32 f16 bf16 at all threads; NaN none */
+    assay__roofline roof; /* of all cpus */
     assay__rng rng;
     double begin_s, timed_ns;
     assay__progress progress;

@@ -192,9 +192,6 @@ assay_status assay__sweep_setup(sweep *s)
 
     s->rotate_bytes = rotate_bytes();
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
-    s->peak_bytes = NAN;
-    for (size_t i = 0; i < 4; i++)
-        s->peak_flops[i] = NAN;
     assay__rng_seed_named(&s->rng, s->o->seed, "sweep order");
     ASSAY_TRY(assay__db_open(s->o->db_path, &s->db));
     ASSAY_TRY(load_kernels(s));
@@ -203,6 +200,7 @@ assay_status assay__sweep_setup(sweep *s)
     ASSAY_TRY(open_rows(s));
     if (s->deployment.usable_cpus > 0)
         s->cpus = s->deployment.usable_cpus;
+    assay__roofline_init(&s->roof, s->cpus);
     return make_problems(s);
 }
 

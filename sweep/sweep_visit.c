@@ -120,7 +120,7 @@ static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *
 static bool below_floor(const sweep *s, const sweep_problem *p, double ns)
 {
     double flops, floor_ns = 0;
-    double rate = s->peak_flops[p->problem.dtypes[0] < 4 ? p->problem.dtypes[0] : 1];
+    double rate = assay__roofline_flops(&s->roof, (assay_dtype)p->problem.dtypes[0]);
 
     if (assay_problem_flops(&p->problem, &flops) && rate > 0 &&
         assay_op_get((assay_op_id)p->problem.op)->family == ASSAY_FAMILY_CONTRACTION)

@@ -196,6 +196,24 @@ START_TEST(bounds_beside_rho)
 }
 END_TEST
 
+START_TEST(bounds_of_a_kernel_in_one_row)
+{
+    assay__db_accuracy a = mm_row();
+
+    report_put_accuracy(&c, &a);
+    a.problem = report_put_problem(&c, ASSAY_OP_matmul, ASSAY_F32, "m=64,n=64,k=64");
+    a.max_ulp = 9000;
+    report_put_accuracy(&c, &a);
+    a.problem = report_put_problem(&c, ASSAY_OP_matmul, ASSAY_F32, "m=64,n=64,k=66");
+    a.max_ulp = 1e9;
+    a.passed = 0; /* says nothing of those that may be picked */
+    report_put_accuracy(&c, &a);
+    const char *md = report_case_make(&c, "precision", ASSAY__REPORT_MD);
+    ck_assert_ptr_nonnull(strstr(md, "| cpu/gemm | matmul | f32,f32,f32 | 3 | 12,288 | >= 9000 | "
+                                     ">= 2.75 | >= 1e-06 | 10.0 % | 1 | 0 |"));
+}
+END_TEST
+
 /* ---- claims ---- */
 
 START_TEST(claims_contradicted)
@@ -382,6 +400,7 @@ static Suite *make_suite(void)
     t = tcase(suite, "bounds");
     tcase_add_test(t, bounds_of_rho);
     tcase_add_test(t, bounds_beside_rho);
+    tcase_add_test(t, bounds_of_a_kernel_in_one_row);
     t = tcase(suite, "claims");
     tcase_add_test(t, claims_contradicted);
     tcase_add_test(t, claims_hold_or_are_absent);
