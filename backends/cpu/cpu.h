@@ -40,13 +40,12 @@ bool cpu_threads_usable(const assay_problem *problem, const int64_t *tunables);
 /* n elements of every operand; y may equal a or b. */
 typedef void (*cpu_binary_fn)(const void *a, const void *b, void *y, int64_t n, bool nontemporal);
 typedef void (*cpu_unary_fn)(const void *x, void *y, int64_t n, bool nontemporal);
-/* One row; `next` is the row that comes after it, or NULL. */
-typedef void (*cpu_row_fn)(const void *x, void *y, int64_t cols, bool nontemporal,
-                           const void *next);
+/* Rows in one piece. */
+typedef void (*cpu_rows_fn)(const void *x, void *y, int64_t rows, int64_t cols, bool nontemporal);
 
 assay_status cpu_run_binary(const assay_launch *launch, cpu_binary_fn fn);
 assay_status cpu_run_unary(const assay_launch *launch, cpu_unary_fn fn);
-assay_status cpu_run_rows(const assay_launch *launch, cpu_row_fn fn);
+assay_status cpu_run_rows(const assay_launch *launch, cpu_rows_fn fn);
 
 /* ---- kernels: <op>_<dtype>_<isa> ------------------------------------------------------------- */
 

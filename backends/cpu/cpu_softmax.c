@@ -8,25 +8,29 @@
 #include "assay/dtype_inline.h"
 #include "backends/cpu/cpu.h"
 
-/* row_<name>: load(x, i) gives a double, store(y, i, v) rounds.  e^(x - max) is computed twice
+/* rows_<name>: load(x, i) gives a double, store(y, i, v) rounds.  e^(x - max) is computed twice
  * rather than kept, as y is too narrow for it. */
-#define ROW(name, load, store)                                                     \
-    static void row_##name(const void *x, void *y, int64_t cols, bool nontemporal, \
-                           const void *next)                                       \
-    {                                                                              \
-        double max = -INFINITY, sum = 0.0;                                         \
-        (void)nontemporal;                                                         \
-        (void)next;                                                                \
-        for (int64_t i = 0; i < cols; i++)                                         \
-            max = load(x, i) > max || isnan(load(x, i)) ? load(x, i) : max;        \
-        for (int64_t i = 0; i < cols; i++)                                         \
-            sum += exp(load(x, i) - max);                                          \
-        for (int64_t i = 0; i < cols; i++)                                         \
-            store(y, i, exp(load(x, i) - max) / sum);                              \
-    }                                                                              \
-    assay_status cpu_softmax_##name(const assay_launch *launch)                    \
-    {                                                                              \
-        return cpu_run_rows(launch, row_##name);                                   \
+#define ROWS(name, type)                                                               \
+    static void row_##name(const type *x, type *y, int64_t cols)                       \
+    {                                                                                  \
+        double max = -INFINITY, sum = 0.0;                                             \
+        for (int64_t i = 0; i < cols; i++) /* NaN comes in with the sum */             \
+            max = load_##name(x, i) > max ? load_##name(x, i) : max;                   \
+        for (int64_t i = 0; i < cols; i++)                                             \
+            sum += exp(load_##name(x, i) - max);                                       \
+        for (int64_t i = 0; i < cols; i++)                                             \
+            store_##name(y, i, exp(load_##name(x, i) - max) / sum);                    \
+    }                                                                                  \
+    static void rows_##name(const void *in, void *out, int64_t rows, int64_t cols,     \
+                            bool nontemporal)                                          \
+    {                                                                                  \
+        (void)nontemporal;                                                             \
+        for (int64_t row = 0; row < rows; row++)                                       \
+            row_##name((const type *)in + row * cols, (type *)out + row * cols, cols); \
+    }                                                                                  \
+    assay_status cpu_softmax_##name(const assay_launch *launch)                        \
+    {                                                                                  \
+        return cpu_run_rows(launch, rows_##name);                                      \
     }
 
 static inline double load_f64(const void *x, int64_t i)
@@ -69,7 +73,7 @@ static inline void store_bf16(void *y, int64_t i, double v)
     ((uint16_t *)y)[i] = assay_f32_to_bf16((float)v);
 }
 
-ROW(f64, load_f64, store_f64)
-ROW(f32, load_f32, store_f32)
-ROW(f16, load_f16, store_f16)
-ROW(bf16, load_bf16, store_bf16)
+ROWS(f64, double)
+ROWS(f32, float)
+ROWS(f16, uint16_t)
+ROWS(bf16, uint16_t)

@@ -54,7 +54,7 @@ assay_status cpu_run_unary(const assay_launch *launch, cpu_unary_fn fn)
     return ASSAY_OK;
 }
 
-assay_status cpu_run_rows(const assay_launch *launch, cpu_row_fn fn)
+assay_status cpu_run_rows(const assay_launch *launch, cpu_rows_fn fn)
 {
     const char *x = assay_tensor_data(&launch->operands[0]);
     char *y = assay_tensor_data(&launch->operands[1]);
@@ -70,10 +70,8 @@ assay_status cpu_run_rows(const assay_launch *launch, cpu_row_fn fn)
     for (int part = 0; part < threads; part++) {
         int64_t from, to;
         cpu_part(rows, 1, threads, part, &from, &to);
-        for (int64_t row = from; row < to; row++) {
-            const char *next = row + 1 < to ? x + (row + 1) * bytes : NULL;
-            fn(x + row * bytes, y + row * bytes, cols, direct, next);
-        }
+        if (from < to)
+            fn(x + from * bytes, y + from * bytes, to - from, cols, direct);
     }
     return ASSAY_OK;
 }
