@@ -187,21 +187,30 @@ assay_status assay_pick(assay_context *context, const assay_question *question, 
     return pick(context, question, out, &generation);
 }
 
-assay_status assay_pick_at(assay_context *context, assay_site *site, const assay_question *question,
-                           assay_route *out)
+/* Apart, so that the call site's own answer is given without a stack frame. */
+__attribute__((noinline)) static assay_status pick_anew(assay_context *context, assay_site *site,
+                                                        const assay_question *question,
+                                                        assay_route *out)
 {
-    uint64_t now = atomic_load_explicit(&context->generation, memory_order_acquire);
     uint64_t generation = 0;
 
-    if (site->generation == now && assay__question_same(&site->question, question)) {
-        *out = site->route;
-        return ASSAY_OK;
-    }
     ASSAY_TRY(pick(context, question, out, &generation));
     site->generation = 0;
     site->route = *out;
     site->question = *question;
     site->generation = generation;
+    return ASSAY_OK;
+}
+
+assay_status assay_pick_at(assay_context *context, assay_site *site, const assay_question *question,
+                           assay_route *out)
+{
+    uint64_t now = atomic_load_explicit(&context->generation, memory_order_acquire);
+
+    if (__builtin_expect(site->generation != now, 0) ||
+        __builtin_expect(!assay__question_same(&site->question, question), 0))
+        return pick_anew(context, site, question, out);
+    *out = site->route;
     return ASSAY_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/error.h"
 #include "runtime/pick_key.h"
@@ -18,6 +19,17 @@ struct assay__quarantined {
 static assay_status fail_memory(void)
 {
     return assay__fail(ASSAY_NOMEM, "route picker: no memory for the store's routes");
+}
+
+/* Filling 100 MB page by page takes longer than reading the routes that go there. */
+static void advise_large(void *memory, size_t bytes)
+{
+    const uintptr_t large = (uintptr_t)2 << 20;
+    uintptr_t start = ((uintptr_t)memory + large - 1) & ~(large - 1);
+    uintptr_t end = ((uintptr_t)memory + bytes) & ~(large - 1);
+
+    if (start < end)
+        (void)madvise((char *)memory + (start - (uintptr_t)memory), end - start, MADV_HUGEPAGE);
 }
 
 /* Room for `more` items beyond `used`; doubles. */
@@ -36,6 +48,7 @@ static assay_status grow(void *items_at, size_t *cap, size_t used, size_t more, 
         return fail_memory();
     memcpy(items_at, &grown, sizeof grown);
     *cap = want;
+    advise_large(grown, want * item);
     return ASSAY_OK;
 }
 
@@ -141,6 +154,17 @@ static const char *canonical(const char *problem, char *buf, size_t cap)
     return problem;
 }
 
+/* The first route tells what the others are like. */
+static assay_status reserve(assay__pick_store *s, size_t candidates, size_t text)
+{
+    if (s->route_count > 0 || s->routes_here > 1000000)
+        return ASSAY_OK;
+    if (candidates > 16) /* one searched hard says little of the rest */
+        candidates = 16;
+    ASSAY_TRY(GROW(s, candidates, candidate_count, candidate_cap, candidates * s->routes_here));
+    return GROW(s, text, text_used, text_cap, text * s->routes_here);
+}
+
 static assay_status take_route(void *cookie, const assay__store_route *r)
 {
     assay__pick_store *s = cookie;
@@ -161,6 +185,7 @@ static assay_status take_route(void *cookie, const assay__store_route *r)
         return ASSAY_OK;
     memcpy(route.layout, r->layout, strnlen(r->layout, sizeof route.layout));
     ASSAY_TRY(take_reason(s, r->stop_reason, &route.stop_reason));
+    ASSAY_TRY(reserve(s, r->candidate_count, length + 1));
     ASSAY_TRY(GROW(s, text, text_used, text_cap, length + 1));
     memcpy(s->text + s->text_used, problem, length + 1);
     s->text_used += length + 1;
