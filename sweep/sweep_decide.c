@@ -279,8 +279,8 @@ static void bounds_of(const sweep *s, const sweep_problem *p, assay__outcome *o)
         o->flops = NAN;
     if (!assay_problem_bytes(&p->problem, &o->bytes))
         o->bytes = NAN;
-    bound = assay__roofline_bound_of(&s->roof, (assay_dtype)p->problem.dtypes[0], o->flops,
-                                     o->bytes);
+    bound =
+        assay__roofline_bound_of(&s->roof, (assay_dtype)p->problem.dtypes[0], o->flops, o->bytes);
     o->compute_bound = bound.is_compute;
     o->peak_share = bound.floor_ns / o->time_ns;
 }

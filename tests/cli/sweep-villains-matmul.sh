@@ -32,10 +32,11 @@ verdict v_align_lies 384 'wrong *'
 verdict v_align 384 '' # its caps keep it out: operands of a sweep are aligned to 16
 verdict v_fails 384 'crashed *on strike*'
 
-# Right for 512, and twice as fast as the honest one: it wins there, and nothing follows for 384.
+# Right for 512, and twice as fast as the honest one, so that it may win there (which of the two does
+# is a matter of time, and no test asserts that); nothing follows for 384.
 sweep 512 --kernel v_honest --kernel v_tail
 verdict v_tail 512 'ok *'
-winner=$(sqlite3 "$db" "SELECT group_concat(k.name, ' ') FROM (SELECT t.winner_revision w FROM route t
-    JOIN problem p ON p.id = t.problem WHERE t.superseded_utc IS NULL ORDER BY p.text)
-    JOIN revision r ON r.id = w JOIN kernel k ON k.id = r.kernel")
-[ "$winner" = 'v_honest v_tail' ] || { echo "winners: $winner" && exit 1; }
+winner=$(sqlite3 "$db" "SELECT k.name FROM route t JOIN problem p ON p.id = t.problem
+    JOIN revision r ON r.id = t.winner_revision JOIN kernel k ON k.id = r.kernel
+    WHERE t.superseded_utc IS NULL AND p.text LIKE '%k=384'")
+[ "$winner" = v_honest ] || { echo "winner for 384: $winner" && exit 1; }
