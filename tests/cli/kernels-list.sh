@@ -36,3 +36,10 @@ expect 0 '*ref_matmul_f32*' '*assay_broken.so: *assay_foreign.so: *ABI 99*assay_
 expect 0 '*ref_matmul_f32*' '' assay kernels --plugins "$WORK/plugins" --quiet
 expect 4 '' '*foreign*ABI 99*' assay kernels --plugins "$WORK/plugins" --backend foreign
 expect 0 'op*' '*/nowhere: cannot be read*' assay kernels --plugins /nowhere
+
+# Kernels that cannot run here stay in the list with the reason; without its library one has no revision.
+loader=$ASSAY_BUILD/tests/loader
+expect 0 '*' '' assay kernels --plugins "$loader/assay_alpha.so:$loader/assay_beta.so" --json
+query '.kernels | map(select(.available | not)) | length == 2'
+query '.kernels[] | select(.backend == "beta" and .kernel == "third") | (.reason | test("imaginary9")) and has("revision")'
+query '.kernels[] | select(.backend == "alpha" and .kernel == "second") | (.reason | test("libplug")) and (has("revision") | not)'
