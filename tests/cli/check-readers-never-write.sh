@@ -17,7 +17,7 @@ expect 0 '*' '' assay pick "${asks[@]}" --op add --dtype f32 --shape n=1000 --ex
 expect 0 '*' '*' assay pick "${asks[@]}" --op add --dtype f32 --shape n=777 # a miss
 expect 1 '*' '*' assay pick "${asks[@]}" --op add --dtype f32 --shape n=1000 --proof exhaustive
 expect 0 '*' '*' assay check --db "$db" --backend cpu
-for what in cost; do
+for what in cost precision; do
     for format in html csv json md; do
         expect 0 '*' '*' assay report $what --db "$db" --format $format -o "$WORK/report.$format"
         [ -s "$WORK/report.$format" ] || { echo "empty report $what.$format" && exit 1; }
