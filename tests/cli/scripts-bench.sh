@@ -8,10 +8,11 @@ say() { printf '#!/bin/bash\n%s\n' "$2" >"$WORK/b/bench/bench_$1" && chmod +x "$
 run() { scripts/bench --build "$WORK/b" -o "$WORK/out.csv" "$@" 2>"$WORK/err" >/dev/null; }
 run && echo "passes with nothing to run" && exit 1
 say a 'echo pick_hit,41.5,ns,hash,30,50,yes'
-say b 'echo add_f32,0.95,ratio,,,0.9,yes; echo cores,2,count,,,,info'
+say b 'echo add_f32,0.95,ratio,copy,31,0.9,yes; echo cores,2,count,,,,info'
 run || { cat "$WORK/err" && exit 1; }
 [ "$(wc -l <"$WORK/out.csv")" -eq 4 ] || { cat "$WORK/out.csv" && exit 1; }
 head -n 1 "$WORK/out.csv" | grep -qx "date_utc,commit,machine,name,value,unit,lo,hi,n,peer,peer_value,ratio,goal" || exit 1
+grep -q ",add_f32,0.95,ratio,,,,copy,31,0.95,0.9$" "$WORK/out.csv" || exit 1
 grep -q ",pick_hit,41.5,ns,,,,hash,30,1.383,50$" "$WORK/out.csv" || exit 1
 say c 'echo softmax,0.5,ratio,,,0.6,no'
 run && echo "a missed goal passes" && exit 1
