@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# Sourced by tests/cli/sweep-fake-*.sh: sweeps on the scripted clock, whose true times are known.
+# Every process draws its own noise, seeded, so that a sweep gives the same numbers each time.
+. tests/support/expect.bash
+export ASSAY_LOCK_DIR=$WORK # no need to wait for those who measure real time
+mkdir "$WORK/plugins" || exit 1
+ln -s "$ASSAY_BUILD/lib/assay/assay_fake.so" "$ASSAY_BUILD/lib/assay/assay_ref.so" "$WORK/plugins/" || exit 1
+
+# script SEED LINE... -- lines of the script; variants 1 to 3 are slow and drop out at screening.
+script() {
+    local seed=$1
+    shift
+    rm -f "$WORK/visits"
+    printf '%s\n' "seed=$seed" "visits=$WORK/visits" "$@" 'kernel=* variant=1 slow=5' \
+        'kernel=* variant=2 slow=5' 'kernel=* variant=3 slow=5' >"$WORK/script"
+    export ASSAY_FAKE=@$WORK/script
+}
+
+# fake_sweep DB OP SHAPE FLAG... -- outcomes as JSON lines in $WORK/stdout
+fake_sweep() {
+    local db=$1 op=$2 shape=$3
+    shift 3
+    expect 0 '*' '' assay sweep --db "$db" --plugins "$WORK/plugins" --backend fake --op "$op" \
+        --dtype f32 --shape "$shape" --threads 1 --profile quick --quiet --json "$@"
+}
+
+# count FILTER -- outcomes for which the filter is true
+count() {
+    jq -c "select($1)" "$WORK/stdout" | wc -l
+}
+
+fail() {
+    echo "$*"
+    cat "$WORK/stdout"
+    exit 1
+}
