@@ -10,7 +10,7 @@
 static const assay__profile profiles[] = {
     {.name = "quick",
      .visits = 5,
-     .confirms = 3,
+     .confirms = 4,
      .confirm_confidence = 0.90,
      .spans = 7,
      .span_ns = 30e3,
