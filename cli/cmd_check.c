@@ -126,7 +126,7 @@ static const struct count_row {
 #define X(field) {#field, offsetof(assay__check_counts, field)},
     X(deployments) X(kernels) X(revisions) X(problems) X(sweeps) X(measurements) X(visits)
         X(accuracies) X(stabilities) X(quarantined) X(peaks) X(models) X(routes)
-            X(routes_superseded) X(certificates) X(observations)
+            X(routes_superseded) X(certificates) X(observations) X(sweep_problems)
 #undef X
 };
 #define COUNT_ROWS (sizeof count_rows / sizeof count_rows[0])

@@ -26,7 +26,8 @@ const assay__sql assay__sql_check[] = {
                 " (SELECT count(*) FROM peak), (SELECT count(*) FROM model),"
                 " (SELECT count(*) FROM route WHERE superseded_utc IS NULL),"
                 " (SELECT count(*) FROM route WHERE superseded_utc IS NOT NULL),"
-                " (SELECT count(*) FROM certificate), (SELECT count(*) FROM observation)",
+                " (SELECT count(*) FROM certificate), (SELECT count(*) FROM observation),"
+                " (SELECT count(*) FROM sweep_problem)",
                 ASSAY__SQL_WHOLE},
     [ROUTES] = {"check routes", "SELECT id, candidates FROM route WHERE superseded_utc IS NULL",
                 ASSAY__SQL_WHOLE},
@@ -148,10 +149,10 @@ assay_status assay__check_count(assay__store *store, assay__check_counts *out)
     assay__query q;
     assay__check_counts c = {0};
     int64_t *const fields[] = {
-        &c.deployments, &c.kernels,           &c.revisions,    &c.problems,
-        &c.sweeps,      &c.measurements,      &c.visits,       &c.accuracies,
-        &c.stabilities, &c.quarantined,       &c.peaks,        &c.models,
-        &c.routes,      &c.routes_superseded, &c.certificates, &c.observations,
+        &c.deployments,  &c.kernels,        &c.revisions,  &c.problems,          &c.sweeps,
+        &c.measurements, &c.visits,         &c.accuracies, &c.stabilities,       &c.quarantined,
+        &c.peaks,        &c.models,         &c.routes,     &c.routes_superseded, &c.certificates,
+        &c.observations, &c.sweep_problems,
     };
 
     ASSAY_TRY(assay__query_open(&store->handle, &assay__sql_check[COUNTS], &q));

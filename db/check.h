@@ -16,7 +16,7 @@ assay_status assay__check_integrity(assay__store *store, size_t limit,
 typedef struct assay__check_counts {
     int64_t deployments, kernels, revisions, problems, sweeps, measurements, visits, accuracies;
     int64_t stabilities, quarantined, peaks, models, routes, routes_superseded, certificates;
-    int64_t observations;
+    int64_t observations, sweep_problems;
 } assay__check_counts;
 assay_status assay__check_count(assay__store *store, assay__check_counts *out);
 

@@ -42,6 +42,15 @@ typedef struct assay__db_sweep {
 assay_status assay__db_begin_sweep(assay__db *db, const assay__db_sweep *s, int64_t *out);
 assay_status assay__db_end_sweep(assay__db *db, int64_t sweep, const char *stop_reason);
 
+/* Which row of a shape set a problem of a sweep is.  NULL texts are not said. */
+typedef struct assay__db_use {
+    int64_t sweep, problem;
+    const char *shape_set, *row_name, *source;
+    double run_count; /* runs in one run of the set's workload, >= 0 */
+} assay__db_use;
+/* The same row of the same sweep again replaces its count. */
+assay_status assay__db_put_use(assay__db *db, const assay__db_use *u);
+
 /* A measurement: all visits of one (revision, deployment, problem, layout, align, policy). */
 typedef struct assay__db_measurement {
     int64_t sweep, revision, deployment, problem;

@@ -15,6 +15,15 @@
 /* steps[v] takes version v to v + 1. */
 static const char *const steps[ASSAY__DB_VERSION] = {
     [0] = "ALTER TABLE deployment ADD COLUMN label TEXT",
+    [1] = "CREATE TABLE sweep_problem ("
+          " sweep INTEGER NOT NULL REFERENCES sweep (id),"
+          " problem INTEGER NOT NULL REFERENCES problem (id),"
+          " shape_set TEXT NOT NULL,"
+          " row_name TEXT NOT NULL,"
+          " run_count REAL NOT NULL CHECK (run_count >= 0),"
+          " source TEXT NOT NULL,"
+          " PRIMARY KEY (sweep, problem, shape_set, row_name)"
+          ") STRICT, WITHOUT ROWID",
 };
 
 /* Views may name columns that come and go: dropped first, made anew last. */

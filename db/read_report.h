@@ -109,6 +109,15 @@ typedef struct assay__report_sweep {
     uint64_t seed;
 } assay__report_sweep;
 
+/* Which row of a shape set a problem is.  Of the last sweep that named the problem in that set, so
+ * that an edited set counts as it is now. */
+typedef struct assay__report_use {
+    const assay__report_problem *problem;
+    const char *shape_set, *row_name, *source; /* for the call; "": not said */
+    double run_count;
+    int64_t sweep;
+} assay__report_use;
+
 typedef struct assay__report_peak {
     const assay__report_deployment *deployment;
     const char *name, *unit; /* for the call */
@@ -162,6 +171,10 @@ assay_status assay__report_each_route(assay__report *r,
 assay_status assay__report_each_sweep(assay__report *r,
                                       assay_status (*row)(void *, const assay__report_sweep *),
                                       void *cookie);
+/* Set by set, then by problem and row name. */
+assay_status assay__report_each_use(assay__report *r,
+                                    assay_status (*row)(void *, const assay__report_use *),
+                                    void *cookie);
 assay_status assay__report_each_peak(assay__report *r,
                                      assay_status (*row)(void *, const assay__report_peak *),
                                      void *cookie);

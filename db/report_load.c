@@ -68,6 +68,13 @@ const assay__sql assay__sql_report[] = {
                              "SELECT deployment, name, unit, value, lo, hi, samples FROM peak"
                              " ORDER BY deployment, name",
                              ASSAY__SQL_WHOLE},
+    [ASSAY__REPORT_USES] = {"report uses",
+                            "SELECT problem, shape_set, row_name, source, run_count, sweep FROM"
+                            " (SELECT u.*, rank() OVER (PARTITION BY u.shape_set, u.problem"
+                            " ORDER BY s.started_utc DESC, u.sweep DESC) AS age"
+                            " FROM sweep_problem AS u JOIN sweep AS s ON s.id = u.sweep)"
+                            " WHERE age = 1 ORDER BY shape_set, problem, row_name",
+                            ASSAY__SQL_WHOLE},
     [ASSAY__REPORT_VISITS] = {"report visits",
                               "SELECT id, sweep, ordinal, kind, inner_count,"
                               " ifnull(baseline_visit, 0), ratio, clock_name, clock_quality,"

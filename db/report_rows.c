@@ -235,6 +235,27 @@ assay_status assay__report_each_peak(assay__report *r,
     return assay__query_finish(&q, status);
 }
 
+assay_status assay__report_each_use(assay__report *r,
+                                    assay_status (*row)(void *, const assay__report_use *),
+                                    void *cookie)
+{
+    assay__query q;
+    assay_status status = ASSAY_OK;
+
+    ASSAY_TRY(assay__report_query(r, ASSAY__REPORT_USES, &q));
+    while (status == ASSAY_OK && assay__query_step(&q)) {
+        assay__report_use u = {.problem = assay__report_find_problem(r, assay__column_int(&q))};
+        u.shape_set = assay__column_text(&q);
+        u.row_name = assay__column_text(&q);
+        u.source = assay__column_text(&q);
+        u.run_count = assay__column_real(&q);
+        u.sweep = assay__column_int(&q);
+        if (u.problem != NULL)
+            status = row(cookie, &u);
+    }
+    return assay__query_finish(&q, status);
+}
+
 static assay_status read_visit(assay__report *r, assay__query *q, assay__report_visit *v)
 {
     size_t size = 0;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- SPDX-FileCopyrightText: The Assay authors
--- db/schema.sql -- the tables of a store, schema version 1.
+-- db/schema.sql -- the tables of a store, schema version 2.
 --
 -- Times of kernels are nanoseconds a call (REAL).  Moments are UTC, ISO 8601 with milliseconds and
 -- a Z ("2026-01-31T12:00:00.000Z").  NULL means unknown, not measured or none; never zero.
@@ -102,6 +102,17 @@ CREATE TABLE sweep (
     ended_utc     TEXT,             -- UTC; NULL running, or ended without a word
     stop_reason   TEXT              -- NULL running, or ended without a word
 ) STRICT;
+
+-- What a sweep was asked to measure: which row of which shape set a problem is, and its weight.
+CREATE TABLE sweep_problem (
+    sweep     INTEGER NOT NULL REFERENCES sweep (id),   -- no unit
+    problem   INTEGER NOT NULL REFERENCES problem (id), -- no unit
+    shape_set TEXT NOT NULL, -- name of the set; "" not said, or from flags
+    row_name  TEXT NOT NULL, -- of the row in its set; "" not said
+    run_count REAL NOT NULL CHECK (run_count >= 0), -- count: runs of the problem in one run of the set's workload
+    source    TEXT NOT NULL, -- where the shape comes from; "" not said
+    PRIMARY KEY (sweep, problem, shape_set, row_name)
+) STRICT, WITHOUT ROWID;
 
 -- Summary of all visits of one (revision, deployment, problem, layout, align, policy).
 CREATE TABLE measurement (

@@ -165,6 +165,25 @@ static assay_status make_problem(sweep *s, const assay__shape *shape, sweep_prob
     return assay__db_put_problem(s->db, &p->problem, &p->row);
 }
 
+/* So that reports can weigh what was measured, and know what was not.  A dry run asks for nothing.
+ */
+static assay_status put_uses(sweep *s)
+{
+    const assay__shape_set *set = s->o->shapes;
+
+    for (size_t i = 0; !s->o->dry_run && i < set->use_count; i++) {
+        const assay__shape_use *use = &set->uses[i];
+        const assay__db_use row = {.sweep = s->sweep_row,
+                                   .problem = s->problems[use->shape].row,
+                                   .shape_set = use->set,
+                                   .row_name = use->name,
+                                   .source = use->source,
+                                   .run_count = use->count};
+        ASSAY_TRY(assay__db_put_use(s->db, &row));
+    }
+    return ASSAY_OK;
+}
+
 static assay_status make_problems(sweep *s)
 {
     const assay__shape_set *set = s->o->shapes;
@@ -177,6 +196,8 @@ static assay_status make_problems(sweep *s)
     ASSAY_TRY(assay__db_begin(s->db));
     for (size_t i = 0; status == ASSAY_OK && i < set->count; i++)
         status = make_problem(s, &set->items[i], &s->problems[i]);
+    if (status == ASSAY_OK)
+        status = put_uses(s);
     for (size_t i = 0; status == ASSAY_OK && i < set->count; i++)
         status = assay__sweep_candidates(s, &s->problems[i]);
     if (status != ASSAY_OK) {

@@ -82,17 +82,18 @@ static assay_status expand_values(const char *text, assay__strlist *values)
 
 /* Walks the product of the terms from `term` on. */
 static assay_status walk(assay__shape_set *set, const assay__strlist *terms, size_t term,
-                         const assay__shape *so_far)
+                         const assay_problem *so_far)
 {
+    static const assay__shape_use once = {.count = 1};
     assay__strlist values = {0};
-    assay__shape shape = *so_far;
+    assay_problem problem = *so_far;
     assay_status status;
     char name[64];
     const char *eq;
 
     if (term == terms->count) {
-        ASSAY_TRY(assay_problem_check(&shape.problem));
-        return assay__shapes_push(set, &shape);
+        ASSAY_TRY(assay_problem_check(&problem));
+        return assay__shapes_push(set, &problem, &once);
     }
     eq = strchr(terms->items[term], '=');
     if (eq == NULL || (size_t)(eq - terms->items[term]) >= sizeof name)
@@ -101,9 +102,9 @@ static assay_status walk(assay__shape_set *set, const assay__strlist *terms, siz
     name[eq - terms->items[term]] = '\0';
     status = expand_values(eq + 1, &values);
     for (size_t i = 0; status == ASSAY_OK && i < values.count; i++) {
-        status = assay_problem_set(&shape.problem, name, values.items[i]);
+        status = assay_problem_set(&problem, name, values.items[i]);
         if (status == ASSAY_OK)
-            status = walk(set, terms, term + 1, &shape);
+            status = walk(set, terms, term + 1, &problem);
     }
     assay__strlist_clear(&values);
     return status;
@@ -138,10 +139,8 @@ assay_status assay__shapes_add_flags(assay__shape_set *set, const char *op, cons
     if (status == ASSAY_OK)
         status = check_repeats(&terms);
     for (size_t i = 0; status == ASSAY_OK && i < dtypes.count; i++) {
-        assay__shape first;
-        memset(&first, 0, sizeof first);
-        first.count = 1;
-        status = assay__shape_dtypes(id, dtypes.items[i], &first.problem);
+        assay_problem first;
+        status = assay__shape_dtypes(id, dtypes.items[i], &first);
         if (status == ASSAY_OK)
             status = walk(set, &terms, 0, &first);
     }

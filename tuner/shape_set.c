@@ -18,6 +18,7 @@
 void assay__shapes_clear(assay__shape_set *set)
 {
     free(set->items);
+    free(set->uses);
     free(set->skipped);
     memset(set, 0, sizeof *set);
 }
@@ -39,19 +40,50 @@ static assay_status grow(void **items, size_t count, size_t *cap, size_t size)
     return ASSAY_OK;
 }
 
-assay_status assay__shapes_push(assay__shape_set *set, const assay__shape *shape)
+/* The problem's index; added when it is not there. */
+static assay_status find_or_add(assay__shape_set *set, const assay_problem *problem, size_t *out)
 {
     for (size_t i = 0; i < set->count; i++) {
-        if (assay_problem_equal(&set->items[i].problem, &shape->problem)) {
-            set->items[i].count += shape->count;
+        if (assay_problem_equal(&set->items[i].problem, problem)) {
             set->duplicates++;
+            *out = i;
             return ASSAY_OK;
         }
     }
     void *items = set->items;
     ASSAY_TRY(grow(&items, set->count, &set->cap, sizeof *set->items));
     set->items = items;
-    set->items[set->count++] = *shape;
+    set->items[set->count] = (assay__shape){.problem = *problem};
+    *out = set->count++;
+    return ASSAY_OK;
+}
+
+static assay__shape_use *find_use(const assay__shape_set *set, const assay__shape_use *like)
+{
+    for (size_t i = 0; i < set->use_count; i++)
+        if (set->uses[i].shape == like->shape && strcmp(set->uses[i].set, like->set) == 0 &&
+            strcmp(set->uses[i].name, like->name) == 0)
+            return &set->uses[i];
+    return NULL;
+}
+
+assay_status assay__shapes_push(assay__shape_set *set, const assay_problem *problem,
+                                const assay__shape_use *use)
+{
+    const size_t distinct = set->count;
+    assay__shape_use one = *use;
+
+    ASSAY_TRY(find_or_add(set, problem, &one.shape));
+    assay__shape_use *same = one.shape < distinct ? find_use(set, &one) : NULL;
+    set->items[one.shape].count += one.count;
+    if (same != NULL) {
+        same->count += one.count;
+        return ASSAY_OK;
+    }
+    void *uses = set->uses;
+    ASSAY_TRY(grow(&uses, set->use_count, &set->use_cap, sizeof *set->uses));
+    set->uses = uses;
+    set->uses[set->use_count++] = one;
     return ASSAY_OK;
 }
 
@@ -154,32 +186,44 @@ static assay_status set_params(const assay__csv *csv, size_t row, assay_problem 
     return ASSAY_OK;
 }
 
-static assay_status row_labels(const assay__csv *csv, size_t row, assay__shape *shape)
+/* A cut name would make one row of two. */
+static assay_status copy_label(const assay__csv *csv, size_t row, const char *column, char *out,
+                               size_t cap)
+{
+    const char *text = cell(csv, row, column);
+
+    if (strlen(text) >= cap)
+        return assay__csv_fail(csv, row, (size_t)assay__csv_find(csv, column),
+                               "longer than %zu bytes; shorten it", cap - 1);
+    memcpy(out, text, strlen(text) + 1);
+    return ASSAY_OK;
+}
+
+static assay_status row_labels(const assay__csv *csv, size_t row, assay__shape_use *use)
 {
     ptrdiff_t count = assay__csv_find(csv, "count");
 
-    shape->count = 1;
-    shape->line = csv->lines[row];
+    *use = (assay__shape_use){.count = 1, .line = csv->lines[row]};
     if (count >= 0 && assay__csv_cell(csv, row, (size_t)count)[0] != '\0')
-        ASSAY_TRY(assay__csv_real(csv, row, (size_t)count, 0, 1e18, &shape->count));
-    (void)snprintf(shape->set, sizeof shape->set, "%s", cell(csv, row, "set"));
-    (void)snprintf(shape->source, sizeof shape->source, "%s", cell(csv, row, "source"));
-    return ASSAY_OK;
+        ASSAY_TRY(assay__csv_real(csv, row, (size_t)count, 0, 1e18, &use->count));
+    ASSAY_TRY(copy_label(csv, row, "set", use->set, sizeof use->set));
+    ASSAY_TRY(copy_label(csv, row, "name", use->name, sizeof use->name));
+    return copy_label(csv, row, "source", use->source, sizeof use->source);
 }
 
 /* One problem a dtype alternative.  A dtype that the op does not take is a skip, not an error. */
 static assay_status add_row(assay__shape_set *set, const assay__csv *csv, size_t row,
                             assay_op_id op, const char *dtype)
 {
-    assay__shape shape;
+    assay_problem problem;
+    assay__shape_use use;
     assay__strlist list = {0};
     assay_status status = assay__strlist_split(&list, dtype, '|');
 
     if (status != ASSAY_OK)
         return assay__csv_fail(csv, row, 0, "dtype: %s", assay_last_error());
     for (size_t i = 0; status == ASSAY_OK && i < list.count; i++) {
-        memset(&shape, 0, sizeof shape);
-        status = assay__shape_dtypes(op, list.items[i], &shape.problem);
+        status = assay__shape_dtypes(op, list.items[i], &problem);
         if (status == ASSAY_UNSUPPORTED) {
             status = assay__shapes_skip(set, csv->lines[row], assay_last_error());
             continue;
@@ -187,11 +231,11 @@ static assay_status add_row(assay__shape_set *set, const assay__csv *csv, size_t
         if (status != ASSAY_OK)
             status = assay__csv_fail(csv, row, 0, "dtype: %s", assay_last_error());
         if (status == ASSAY_OK)
-            status = set_params(csv, row, &shape.problem);
+            status = set_params(csv, row, &problem);
         if (status == ASSAY_OK)
-            status = row_labels(csv, row, &shape);
+            status = row_labels(csv, row, &use);
         if (status == ASSAY_OK)
-            status = assay__shapes_push(set, &shape);
+            status = assay__shapes_push(set, &problem, &use);
     }
     assay__strlist_clear(&list);
     return status;

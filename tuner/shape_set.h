@@ -12,11 +12,17 @@
 
 typedef struct assay__shape {
     assay_problem problem;
-    double count; /* how often the workload runs it; 1 when not said */
-    char set[32];
-    char source[96]; /* where the shape comes from; "" not said */
-    size_t line;     /* of the file; 0: from flags */
+    double count; /* how often all sets' workloads run it: the sum over its uses */
 } assay__shape;
+
+/* A row of a set: several rows, also of different sets, may be one problem. */
+typedef struct assay__shape_use {
+    size_t shape; /* index of its problem in `items` */
+    double count; /* how often the set's workload runs it; 1 when not said */
+    char set[48], name[96];
+    char source[128]; /* where the shape comes from; "" not said */
+    size_t line;      /* of the file; 0: from flags */
+} assay__shape_use;
 
 typedef struct assay__skipped {
     size_t line;
@@ -26,9 +32,11 @@ typedef struct assay__skipped {
 typedef struct assay__shape_set {
     assay__shape *items; /* distinct problems, in the order first seen */
     size_t count, cap;
+    assay__shape_use *uses; /* at least one a problem, in the order first seen */
+    size_t use_count, use_cap;
     assay__skipped *skipped; /* well-formed rows that nothing can run, and why */
     size_t skipped_count, skipped_cap;
-    size_t duplicates; /* rows folded into an earlier one; their counts add up */
+    size_t duplicates; /* rows whose problem an earlier row has; their counts add up */
 } assay__shape_set;
 
 /* Adds a file's problems.  op NULL: all; dtype NULL: the file's, which may then not be empty. */

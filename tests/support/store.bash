@@ -36,7 +36,8 @@ sql() {
 # store_make FILE DEPLOYMENT -- an empty store with one deployment (row 1) and one sweep (row 1).
 store_make() {
     sqlite3 "$1" <db/schema.sql && sqlite3 "$1" <db/views.sql || exit 1
-    sql "$1" "PRAGMA application_id = 1095975257; PRAGMA user_version = 1; PRAGMA journal_mode = WAL;
+    sql "$1" "PRAGMA application_id = 1095975257;
+        PRAGMA user_version = $(sed -nE 's/^#define ASSAY__DB_VERSION +//p' db/handle.h); PRAGMA journal_mode = WAL;
         INSERT INTO meta VALUES ('created_utc', $planted_utc);
         INSERT INTO device VALUES (1, 'cpu', 'test', 'x86_64');
         INSERT INTO deployment VALUES (1, '$2', 1, '', '', '', '', '', 'linux', 1, 1, NULL, $planted_utc, NULL);

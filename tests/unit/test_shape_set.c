@@ -41,9 +41,36 @@ START_TEST(csv_folds_duplicates_and_skips_unsupported)
     ck_assert_uint_eq(set.count, 2);
     ck_assert_uint_eq(set.duplicates, 1);
     ck_assert(set.items[0].count == 5 && set.items[1].count == 1);
+    ck_assert_uint_eq(set.use_count, 2);
+    ck_assert(set.uses[0].count == 5 && set.uses[0].shape == 0 && set.uses[1].shape == 1);
     ck_assert_uint_eq(set.skipped_count, 1);
     ck_assert_uint_eq(set.skipped[0].line, 3);
     ck_assert_ptr_nonnull(strstr(set.skipped[0].reason, "i32"));
+    assay__shapes_clear(&set);
+}
+END_TEST
+
+/* One problem may be rows of several sets; each keeps its own count and source. */
+START_TEST(csv_keeps_the_uses_of_a_problem)
+{
+    assay__shape_set set;
+
+    ck_assert_int_eq(read_csv("op,dtype,n,set,name,count,source\n"
+                              "exp,f32,64,one,a,2,here\n"
+                              "exp,f32,64,two,a,3,there\n"
+                              "exp,f32,64,one,b,4,\n"
+                              "exp,f32,64,two,a,5,there\n",
+                              &set),
+                     ASSAY_OK);
+    ck_assert_uint_eq(set.count, 1);
+    ck_assert(set.items[0].count == 14);
+    ck_assert_uint_eq(set.use_count, 3);
+    ck_assert(set.uses[0].count == 2 && set.uses[1].count == 8 && set.uses[2].count == 4);
+    ck_assert_str_eq(set.uses[1].set, "two");
+    ck_assert_str_eq(set.uses[1].name, "a");
+    ck_assert_str_eq(set.uses[1].source, "there");
+    ck_assert_str_eq(set.uses[2].name, "b");
+    ck_assert_uint_eq(set.uses[1].line, 3);
     assay__shapes_clear(&set);
 }
 END_TEST
@@ -78,6 +105,8 @@ static const struct bad {
     {"op,dtype,m,n,k\nmatmul,f32,1099511627776,1099511627776,2\n", "2^62"},
     {"op,dtype,m,n,k\nmatmul,f32,64,64,\n", "'k'"},
     {"op,dtype,n,rows\nexp,f32,64,3\n", "rows"},
+    {"op,dtype,n,count\nexp,f32,64,-1\n", "-1"},
+    {"op,dtype,n,set\nexp,f32,64,a-name-of-more-than-forty-seven-bytes-is-not-a-set\n", "shorten"},
 };
 
 START_TEST(csv_bad_rows_name_line_and_field)
@@ -132,8 +161,9 @@ START_TEST(quickstart_set_keeps_its_limits)
         ck_assert(assay_problem_flops(&set.items[i].problem, &flops) && flops <= 1e9);
         ck_assert(assay_problem_bytes(&set.items[i].problem, &bytes) &&
                   bytes <= 64 * 1048576.0 * 1.05);
-        ck_assert(set.items[i].source[0] != '\0');
     }
+    for (size_t i = 0; i < set.use_count; i++)
+        ck_assert(set.uses[i].source[0] != '\0' && set.uses[i].name[0] != '\0');
     assay__shapes_clear(&set);
 }
 END_TEST
@@ -148,6 +178,7 @@ int main(void)
         return 1;
     close(fd);
     tcase_add_test(csv, csv_folds_duplicates_and_skips_unsupported);
+    tcase_add_test(csv, csv_keeps_the_uses_of_a_problem);
     tcase_add_test(csv, csv_takes_crlf_bom_notes_and_aliases);
     tcase_add_loop_test(csv, csv_bad_rows_name_line_and_field, 0,
                         (int)(sizeof bad_files / sizeof bad_files[0]));

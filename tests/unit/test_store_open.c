@@ -118,7 +118,7 @@ START_TEST(created_store_is_ours_and_wal)
     make_store(path);
     ck_assert_int_eq(ops->open_read(path, &store), ASSAY_OK);
     ck_assert_int_eq(ops->schema_version(store, &version), ASSAY_OK);
-    ck_assert_int_eq(version, 1);
+    ck_assert_int_eq(version, ASSAY__DB_VERSION);
     ops->close(store);
     ck_assert_int_eq(store_sql_int(path, "PRAGMA application_id"), 1095975257);
     ck_assert_int_eq(store_sql_int(path, "SELECT journal_mode = 'wal' FROM pragma_journal_mode"),
@@ -173,7 +173,7 @@ START_TEST(newer_is_refused)
     const char *path = store_path(folder, "new.db");
 
     make_store(path);
-    store_sql(path, "PRAGMA user_version = 2");
+    store_sql(path, "PRAGMA user_version = 999");
     refuses(path, ASSAY_DB_NEWER, "use a newer Assay");
 }
 END_TEST
@@ -260,29 +260,44 @@ START_TEST(lost_table_is_damage)
 }
 END_TEST
 
-/* ---- version 0 ------------------------------------------------------------------------------- */
+/* ---- older versions -------------------------------------------------------------------------- */
 
-/* Version 0 is version 1 without deployment.label; the line stands alone in the schema. */
-static char *schema_of_version_0(void)
+/* Takes text from `from` up to and with the first `upto` out of a schema. */
+static void cut(char *schema, const char *from, const char *upto)
+{
+    char *begin = strstr(schema, from);
+
+    ck_assert_msg(begin != NULL, "%s", from);
+    char *end = strstr(begin, upto);
+    ck_assert_msg(end != NULL, "%s", upto);
+    end += strlen(upto);
+    memmove(begin, end, strlen(end) + 1);
+}
+
+/* Version 1 has no sweep_problem; version 0 in addition no deployment.label. */
+static char *schema_of_version(int version)
 {
     char *old = strdup(assay__schema_sql);
-    char *line = strstr(old, "    label          TEXT,");
 
-    ck_assert_ptr_nonnull(line);
-    char *next = strchr(line, '\n') + 1;
-    memmove(line, next, strlen(next) + 1);
+    cut(old, "CREATE TABLE sweep_problem", "WITHOUT ROWID;");
+    if (version < 1)
+        cut(old, "    label          TEXT,", "\n");
     return old;
 }
 
-static void make_version_0(const char *path)
+static void make_version(const char *path, int version)
 {
-    char *old = schema_of_version_0();
+    char *old = schema_of_version(version), pragmas[160];
 
+    snprintf(pragmas, sizeof pragmas,
+             "PRAGMA application_id = 1095975257; PRAGMA user_version = %d;", version);
     store_sql(path, old);
+    store_sql(path, pragmas);
     store_sql(path,
-              "PRAGMA application_id = 1095975257; PRAGMA user_version = 0;"
               "CREATE VIEW sweeps AS SELECT id FROM sweep;"
               "INSERT INTO device VALUES (1, 'cpu', 'x', 'y');"
+              "INSERT INTO sweep VALUES (1, 'quick', 1, '{}', '[]', '2026-01-01T00:00:00.000Z',"
+              " NULL, NULL);"
               "INSERT INTO deployment (digest, device, driver, cpu_model, cpu_stepping, microcode,"
               " isa, os_class, usable_cpus, numa_nodes, first_seen_utc) VALUES"
               " (printf('%064d', 1), 1, '', '', '', '', '', '', 1, 1, '2026-01-01T00:00:00.000Z')");
@@ -292,28 +307,30 @@ static void make_version_0(const char *path)
 START_TEST(older_is_migrated_after_a_backup)
 {
     const char *path = store_path(folder, "old.db");
-    const char *backup = store_path(folder, "old.db.v0.bak");
+    const char *backup = store_path(folder, _i == 0 ? "old.db.v0.bak" : "old.db.v1.bak");
     const char *fresh = store_path(folder, "fresh.db");
     char sql[2048];
 
-    make_version_0(path);
+    make_version(path, _i);
     ck_assert_int_eq(try_read(path), ASSAY_DB_OLDER);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "migrates it"));
     ck_assert_int_ne(access(backup, F_OK), 0);
     ck_assert_msg(try_write(path) == ASSAY_OK, "%s", assay_last_error());
     ck_assert_int_eq(try_read(path), ASSAY_OK);
     ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM deployment WHERE label IS NULL"), 1);
-    ck_assert_int_eq(store_sql_int(backup, "PRAGMA user_version"), 0);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM sweep"), 1);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM sweep_problem"), 0);
+    ck_assert_int_eq(store_sql_int(backup, "PRAGMA user_version"), _i);
     ck_assert_int_eq(store_sql_int(backup, "SELECT count(*) FROM deployment"), 1);
     ck_assert_int_eq(access(store_path(folder, "old.db.v0.tmp"), F_OK), -1);
     /* The same columns and the same other objects as a store made today. */
     make_store(fresh);
     snprintf(sql, sizeof sql,
              "ATTACH '%s' AS f;"
-             "CREATE TEMP TABLE a AS SELECT m.name, i.cid, i.name AS c, i.type, i.\"notnull\" AS n"
-             " FROM main.sqlite_schema m, pragma_table_info(m.name, 'main') i;"
-             "CREATE TEMP TABLE b AS SELECT m.name, i.cid, i.name AS c, i.type, i.\"notnull\" AS n"
-             " FROM f.sqlite_schema m, pragma_table_info(m.name, 'f') i;"
+             "CREATE TEMP TABLE a AS SELECT m.name, i.cid, i.name AS c, i.type, i.\"notnull\" AS n,"
+             " i.pk FROM main.sqlite_schema m, pragma_table_info(m.name, 'main') i;"
+             "CREATE TEMP TABLE b AS SELECT m.name, i.cid, i.name AS c, i.type, i.\"notnull\" AS n,"
+             " i.pk FROM f.sqlite_schema m, pragma_table_info(m.name, 'f') i;"
              "CREATE TEMP TABLE same (x CHECK (x = 0));"
              "INSERT INTO same SELECT count(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM b);"
              "INSERT INTO same SELECT count(*) FROM (SELECT * FROM b EXCEPT SELECT * FROM a);",
@@ -327,7 +344,7 @@ START_TEST(backup_never_replaces_a_file)
     const char *path = store_path(folder, "old.db");
     const char *taken = store_path(folder, "old.db.v0.bak");
 
-    make_version_0(path);
+    make_version(path, 0);
     write_file(taken, "precious", 8);
     uint64_t before = store_file_digest(taken);
     ck_assert_int_eq(try_write(path), ASSAY_OK);
@@ -422,7 +439,7 @@ int main(void)
     tcase_add_test(state, emptied_is_not_read_as_a_store);
     tcase_add_test(state, flipped_pages_are_damage_wherever_found);
     tcase_add_test(state, lost_table_is_damage);
-    tcase_add_test(migration, older_is_migrated_after_a_backup);
+    tcase_add_loop_test(migration, older_is_migrated_after_a_backup, 0, ASSAY__DB_VERSION);
     tcase_add_test(migration, backup_never_replaces_a_file);
     tcase_add_loop_test(path, odd_path_works, 0, sizeof odd_names / sizeof *odd_names);
     tcase_add_test(path, long_path_works);

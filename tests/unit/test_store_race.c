@@ -119,7 +119,8 @@ START_TEST(migrations_at_once_happen_once)
     ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
     assay__db_close(&db);
     store_sql(path, "DROP VIEW routes; DROP VIEW measurements;"
-                    "ALTER TABLE deployment DROP COLUMN label; PRAGMA user_version = 0");
+                    "DROP TABLE sweep_problem; ALTER TABLE deployment DROP COLUMN label;"
+                    "PRAGMA user_version = 0");
     run_race(8, 1);
     is_sound(8);
     ck_assert_int_eq(access(store_path(folder, "s.db.v0.bak"), F_OK), 0);

@@ -330,6 +330,50 @@ START_TEST(other_walks_come_whole)
 }
 END_TEST
 
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+static void put_use(int64_t sweep, int64_t problem, const char *set, const char *name, double count)
+{
+    const assay__db_use u = {
+        .sweep = sweep, .problem = problem, .shape_set = set, .row_name = name, .run_count = count};
+
+    ck_assert_msg(assay__db_put_use(db, &u) == ASSAY_OK, "%s", assay_last_error());
+}
+
+static assay_status see_use(void *cookie, const assay__report_use *u)
+{
+    seen *s = cookie;
+    size_t used = strlen(s->text);
+
+    s->count++;
+    snprintf(s->text + used, sizeof s->text - used, "%s/%s:%g ", u->shape_set, u->row_name,
+             u->run_count);
+    return ASSAY_OK;
+}
+
+/* A set that was edited counts as the last sweep read it; what only older sweeps named stays. */
+START_TEST(uses_are_those_of_the_last_sweep)
+{
+    assay__report *report = NULL;
+    seen s = {0};
+    int64_t later = 0, other = store_put_problem(db, 65);
+    const assay__db_sweep sweep = {"quick", "{}", "[]", 1};
+
+    put_use(rows.sweep, rows.problem, "bert", "old name", 5);
+    put_use(rows.sweep, rows.problem, "llama", "qkv", 32);
+    put_use(rows.sweep, other, "bert", "out", 7);
+    ck_assert_int_eq(assay__db_begin_sweep(db, &sweep, &later), ASSAY_OK);
+    put_use(later, rows.problem, "bert", "qkv", 12);
+    put_use(later, rows.problem, "bert", "up", 3);
+    assay__store *store = open_reader();
+    ck_assert_int_eq(assay__report_open(store, NULL, &report), ASSAY_OK);
+    ck_assert_int_eq(assay__report_each_use(report, see_use, &s), ASSAY_OK);
+    ck_assert_str_eq(s.text, "bert/qkv:12 bert/up:3 bert/out:7 llama/qkv:32 ");
+    assay__report_close(&report);
+    ops->close(store);
+}
+END_TEST
+
 /* ---- check ----------------------------------------------------------------------------------- */
 
 static void note_finding(void *cookie, const char *text)
@@ -515,6 +559,7 @@ int main(void)
     tcase_add_test(report, report_and_find_agree_on_who_speaks);
     tcase_add_test(report, filters_select);
     tcase_add_test(report, other_walks_come_whole);
+    tcase_add_test(report, uses_are_those_of_the_last_sweep);
     tcase_add_test(check, sound_store_has_no_findings);
     tcase_add_test(check, lost_rows_are_found);
     tcase_add_test(check, flipped_page_is_found);

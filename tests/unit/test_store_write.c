@@ -61,6 +61,35 @@ START_TEST(upserts_find_the_same_row)
 }
 END_TEST
 
+START_TEST(use_is_kept_by_set_and_row)
+{
+    assay__db_use u = {.sweep = rows.sweep,
+                       .problem = rows.problem,
+                       .shape_set = "bert",
+                       .row_name = "qkv",
+                       .source = "its configuration",
+                       .run_count = 12};
+
+    ck_assert_int_eq(assay__db_put_use(db, &u), ASSAY_OK);
+    u.run_count = 24;
+    ck_assert_int_eq(assay__db_put_use(db, &u), ASSAY_OK);
+    u = (assay__db_use){.sweep = rows.sweep, .problem = rows.problem, .run_count = 1};
+    ck_assert_int_eq(assay__db_put_use(db, &u), ASSAY_OK);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM sweep_problem"), 2);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM sweep_problem WHERE run_count = 24"
+                                         " AND shape_set = 'bert' AND row_name = 'qkv'"
+                                         " AND source = 'its configuration'"),
+                     1);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM sweep_problem WHERE shape_set = ''"),
+                     1);
+    u.run_count = -1;
+    ck_assert_int_ne(assay__db_put_use(db, &u), ASSAY_OK);
+    u.run_count = (double)NAN;
+    ck_assert_int_ne(assay__db_put_use(db, &u), ASSAY_OK);
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM sweep_problem"), 2);
+}
+END_TEST
+
 START_TEST(kernel_change_keeps_its_row)
 {
     assay__db_kernel k = {.kernel = "k1",
@@ -613,6 +642,7 @@ int main(void)
     TCase *pick = make_case(suite, "pick");
 
     tcase_add_test(row, upserts_find_the_same_row);
+    tcase_add_test(row, use_is_kept_by_set_and_row);
     tcase_add_test(row, kernel_change_keeps_its_row);
     tcase_add_test(row, label_is_set_and_kept);
     tcase_add_test(row, measurement_comes_back_whole);

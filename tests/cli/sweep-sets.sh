@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# What a shape set says of its rows (set, name, count, source) is stored with the sweep.
+. tests/support/fake_sweep.bash
+db=$WORK/s.db
+cat >"$WORK/shapes.csv" <<'EOF'
+op,dtype,n,set,name,count,source
+add,f32,100,one,first,3,a paper
+add,f32,100,two,also first,4,another paper
+add,f32,200,one,second,5,
+add,f32,100,one,first,2,a paper
+EOF
+script 1 'kernel=* ns=1000 sd=0.01'
+sweep() {
+    expect 0 '*' '' assay sweep --db "$db" --plugins "$WORK/plugins" --backend fake --shapes "$1" \
+        --threads 1 --profile quick --quiet --json "${@:2}"
+}
+stored() {
+    sqlite3 -readonly "$db" "SELECT sweep, p.text, shape_set, row_name, run_count, source
+        FROM sweep_problem AS u JOIN problem AS p ON p.id = u.problem ORDER BY 1, 2, 3, 4"
+}
+sweep "$WORK/shapes.csv" --dry-run
+[ -z "$(stored)" ] || { stored && echo "a dry run asks for nothing" && exit 1; }
+sweep "$WORK/shapes.csv"
+want='2|add f32,f32,f32 n=100|one|first|5.0|a paper
+2|add f32,f32,f32 n=100|two|also first|4.0|another paper
+2|add f32,f32,f32 n=200|one|second|5.0|'
+[ "$(stored)" = "$want" ] || { stored && echo "wanted: $want" && exit 1; }
