@@ -54,6 +54,7 @@ bundle: default
 	rm -rf $(BUNDLE)
 	mkdir -p $(BUNDLE)/bin $(BUNDLE)/lib/assay $(BUNDLE)/share/doc/assay $(BUNDLE)/share/assay
 	cp -r shapes $(BUNDLE)/share/assay/
+	rm -r $(BUNDLE)/share/assay/shapes/sources
 	$(if $(ASSAY),$(link_assay) $(call bundle_rpath,../lib) -o $(BUNDLE)/bin/assay)
 	$(link_lib) $(call bundle_rpath,.) -o $(BUNDLE)/lib/$(notdir $(LIB_SO))
 	ln -s $(notdir $(LIB_SO)) $(BUNDLE)/lib/$(LIB_SONAME)

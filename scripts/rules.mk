@@ -28,10 +28,11 @@ bench: default $(BENCHES)
 mutations:
 	scripts/mutate $(ARGS)
 
-# Pages that are made of the program; a test compares them.
+# Pages that are made of the program, and shape sets of ops that it has; tests compare them.
 docs: default
 	scripts/gen-cli $(BUILD)/bin/assay > docs/cli.md
 	$(BUILD)/bin/assay ops --format md > docs/ops.md
+	scripts/gen-shapes shapes
 	scripts/gen-status > docs/status.md
 
 # ---- lint ------------------------------------------------------------------------------------
