@@ -149,34 +149,55 @@ static assay_status pick_miss(assay_context *context, const assay_question *q,
 
 /* ---- hits ---- */
 
-static assay_status pick(assay_context *context, const assay_question *q, assay_route *out,
-                         uint64_t *generation)
+/* Line of an answer that is there already; else NULL, and the miss is to be answered. */
+static inline bool hit(assay_context *context, assay__reader *mine, assay__key128 key,
+                       assay_route *out, uint64_t *generation)
 {
-    assay__question_key words;
-    assay__key128 key;
-    size_t size;
-    assay__reader *mine = assay__reader_mine(&context->readers);
-    const assay__pick_cache *cache;
-    const assay__line *line;
-    assay_status status;
+    const assay__pick_cache *cache = assay__reader_enter(&context->readers, mine, &context->cache);
+    const assay__line *line = assay__pick_cache_find(cache, key);
 
-    if (!assay__question_key_make(&context->masks, q, &words, &size, &key))
-        return pick_miss(context, q, NULL, out, generation);
-    if (mine == NULL)
-        return assay__fail(ASSAY_NOMEM, "route picker: no memory for a reader");
-    cache = assay__reader_enter(&context->readers, mine, &context->cache);
-    line = assay__pick_cache_find(cache, key);
-    if (line == NULL) {
+    if (__builtin_expect(line == NULL, 0)) {
         assay__reader_leave(mine);
-        status = pick_miss(context, q, &key, out, generation);
-        if (status == ASSAY_OK)
-            assay__reader_count(mine, out->flags & 1);
-        return status;
+        return false;
     }
     assay__line_route(line, out);
     *generation = cache->generation;
     assay__reader_leave(mine);
     assay__reader_count(mine, out->flags & 1);
+    return true;
+}
+
+/* All but a hit of the narrow form; apart, so that such a hit saves no registers for it. */
+__attribute__((noinline)) static assay_status
+pick_slowly(assay_context *context, const assay_question *q, assay_route *out, uint64_t *generation)
+{
+    assay__key128 key;
+    const bool has_key = assay__question_hash(&context->rules, q, &key);
+    assay__reader *mine = assay__reader_mine(&context->readers);
+
+    if (mine == NULL)
+        return assay__fail(ASSAY_NOMEM, "route picker: no memory for a reader");
+    if (has_key && hit(context, mine, key, out, generation))
+        return ASSAY_OK;
+    ASSAY_TRY(pick_miss(context, q, has_key ? &key : NULL, out, generation));
+    assay__reader_count(mine, out->flags & 1);
+    return ASSAY_OK;
+}
+
+__attribute__((always_inline)) static inline assay_status
+pick(assay_context *context, const assay_question *q, assay_route *out, uint64_t *generation)
+{
+    assay__question_key words;
+    assay__key128 key;
+    assay__reader *mine;
+
+    if (__builtin_expect(!assay__question_key_narrow(&context->rules, q, &words), 0))
+        return pick_slowly(context, q, out, generation);
+    key = assay__xxh(words.words, sizeof words.words);
+    mine = assay__reader_cached(&context->readers);
+    if (__builtin_expect(mine == NULL, 0) ||
+        __builtin_expect(!hit(context, mine, key, out, generation), 0))
+        return pick_slowly(context, q, out, generation);
     return ASSAY_OK;
 }
 

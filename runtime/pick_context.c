@@ -212,7 +212,7 @@ assay_status assay__context_open(const char *path, const assay_open_options *opt
         free(context);
         return assay__fail(ASSAY_NOMEM, "route picker: no memory for locks");
     }
-    assay__key_masks_init(&context->masks);
+    assay__key_rules_init(&context->rules);
     context->ops = ops;
     context->log = o.log;
     context->cookie = o.cookie;

@@ -106,7 +106,7 @@ struct assay_context {
     _Atomic(const void *) cache; /* assay__pick_cache that readers enter */
     _Atomic uint64_t generation; /* its number; 0 while none */
     assay__readers readers;
-    assay__key_masks masks;
+    assay__key_rules rules;
     pthread_mutex_t answering; /* of everything below that is not const after open */
     assay__generation *current;
     assay__pick_store *store_data;

@@ -67,18 +67,53 @@ assay_status assay__question_check(const assay_question *q)
 
 /* ---- keys ---- */
 
-void assay__key_masks_init(assay__key_masks *out)
+static double class_of(double value)
+{
+    return value == 0.0 || value == 1.0 ? value + 0.0 : ASSAY__CLASS_OTHER; /* -0 becomes 0 */
+}
+
+static bool is_class(const assay_param_info *param)
+{
+    return param->klass == ASSAY_CLASS && param->kind == ASSAY_KIND_REAL;
+}
+
+static void init_rule(const assay_op_info *info, assay__key_rule *rule)
+{
+    const size_t operands = info->inputs + info->outputs;
+    const assay_problem head = {.op = (uint16_t)info->id,
+                                .dtype_count = (uint8_t)operands,
+                                .param_count = (uint8_t)info->param_count};
+
+    for (size_t i = 0; i < info->param_count; i++) {
+        if (!info->params[i].has_default)
+            rule->required |= 1u << i;
+        if (!is_class(&info->params[i]) || i >= 8)
+            continue;
+        rule->one[i / 4][i % 4] = 0x3ff00000u;
+        rule->class[i / 4][i % 4] = UINT32_MAX;
+    }
+    memset(&rule->contiguous, 'c', operands);
+    if (info->param_count <= 8)
+        memcpy(&rule->head, &head, sizeof rule->head);
+}
+
+void assay__key_rules_init(assay__key_rules *out)
 {
     memset(out, 0, sizeof *out);
-    for (size_t op = 0; op < ASSAY_OP_COUNT; op++) {
-        const assay_op_info *info = assay_op_get((assay_op_id)op);
-        for (size_t i = 0; i < info->param_count; i++) {
-            if (info->params[i].klass == ASSAY_CLASS && info->params[i].kind == ASSAY_KIND_REAL)
-                out->class_params[op] |= 1u << i;
-            if (!info->params[i].has_default)
-                out->required[op] |= 1u << i;
-        }
-    }
+    for (size_t i = 0; i < ASSAY__KEY_RULES; i++)
+        out->ops[i].head = UINT32_MAX;
+    for (size_t op = 0; op < ASSAY_OP_COUNT; op++)
+        init_rule(assay_op_get((assay_op_id)op), &out->ops[op]);
+}
+
+/* Contiguous ones and those past the operands become 0. */
+static uint64_t layout_word(const assay_question *q)
+{
+    char letters[ASSAY_MAX_OPERANDS] = {0};
+
+    for (size_t i = 0; i < q->problem.dtype_count; i++)
+        letters[i] = q->layout[i] != 'c' ? q->layout[i] : '\0';
+    return assay__load_u64(letters);
 }
 
 static double limit_of(double limit)
@@ -86,18 +121,48 @@ static double limit_of(double limit)
     return limit < 0.0 ? -1.0 : limit + 0.0; /* -0 becomes 0 */
 }
 
-size_t assay__key_limits(const assay_question *q, uint64_t *words)
+/* false for a limit that is NaN. */
+static bool put_limits(const assay_question *q, uint64_t *words)
 {
     const assay_tolerance *t = &q->tolerance;
     const double limits[] = {limit_of(t->max_ulp), limit_of(t->max_rho), limit_of(t->max_rel),
                              limit_of(t->max_abs)};
 
     if (isnan(limits[0] + limits[1] + limits[2] + limits[3]))
-        return 0;
-    words[0] = q->workspace_bytes;
-    words[1] = q->backends == NULL ? 0 : assay__xxh64(q->backends, strlen(q->backends)) | 1;
-    memcpy(words + 2, limits, sizeof limits);
-    return 2 + sizeof limits / sizeof limits[0];
+        return false;
+    words[0] = t->stability | (uint64_t)t->proof << 8 | (uint64_t)(t->allow_claims != 0) << 16;
+    words[1] = q->workspace_bytes;
+    words[2] = q->backends == NULL ? 0 : assay__xxh64(q->backends, strlen(q->backends)) | 1;
+    memcpy(words + 3, limits, sizeof limits);
+    return true;
+}
+
+bool assay__question_hash_wide(const assay__key_rules *rules, const assay_question *q,
+                               assay__key128 *hash)
+{
+    const assay_problem *p = &q->problem;
+    const assay_op_info *info = p->op < ASSAY_OP_COUNT ? assay_op_get((assay_op_id)p->op) : NULL;
+    uint64_t w[ASSAY__KEY_HEAD + ASSAY_MAX_PARAMS + ASSAY__KEY_LIMITS];
+    size_t count = ASSAY__KEY_HEAD;
+
+    if (info == NULL || p->param_count != info->param_count ||
+        p->dtype_count != info->inputs + info->outputs ||
+        (rules->ops[p->op].required & ~assay__load_u32(p->given)) != 0)
+        return false;
+    w[0] = assay__load_u64(p);
+    w[1] = assay__load_u32(p->dtypes + 4) | (uint64_t)q->max_threads << 32;
+    w[2] = layout_word(q);
+    w[3] = assay__load_u32(&q->align) | ASSAY__KEY_WIDE;
+    for (size_t i = 0; i < info->param_count; i++) {
+        assay_value value = p->params[i];
+        if (is_class(&info->params[i]))
+            value.r = class_of(value.r);
+        memcpy(&w[count++], &value, sizeof value);
+    }
+    if (!put_limits(q, w + count))
+        return false;
+    *hash = assay__xxh(w, (count + ASSAY__KEY_LIMITS) * sizeof *w);
+    return true;
 }
 
 /* ---- texts of routes ---- */
@@ -170,8 +235,8 @@ size_t assay__route_text(const assay_problem *p, char *buf, size_t cap)
     size_t length;
 
     for (size_t i = 0; i < info->param_count; i++)
-        if (info->params[i].klass == ASSAY_CLASS && info->params[i].kind == ASSAY_KIND_REAL)
-            classed.params[i].r = assay__class_of(classed.params[i].r);
+        if (is_class(&info->params[i]))
+            classed.params[i].r = class_of(classed.params[i].r);
     /* Names and numbers of the largest problem stay below this. */
     length = cap >= ASSAY_PROBLEM_TEXT_MAX ? format_simple(&classed, info, buf) : 0;
     return length > 0 ? length : assay_problem_format(&classed, ASSAY_TEXT_ACCURACY, buf, cap);

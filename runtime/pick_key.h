@@ -6,45 +6,76 @@
 
 #include <stddef.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "assay/pick.h"
 #include "runtime/keyhash.h"
 
-/* Everything of a question that an answer depends on, without padding: a head, the parameters that
- * the op has, and, where one of them is not at its default, the rarer limits.  Class parameters
+/* Everything of a question that an answer depends on, without padding, as whole words: a word that
+ * is written in parts and read in one makes the processor wait for memory.
+ *
+ *   0  op, counts, first four dtypes
+ *   1  the other dtypes, max_threads
+ *   2  layout: a letter an operand, 0 for contiguous
+ *   3  align, policy, ASSAY__KEY_WIDE or not
+ *   4  parameters
+ *
+ * In the narrow form, which most questions have, parameters are 32 bits each and eight in number;
+ * that needs integers below 2^32, classes 0 or 1, no inert value and no limit beyond max_threads.
+ * The wide form has a word a parameter of the op, then stability, proof, allow_claims,
+ * workspace_bytes, a hash of the backends, max_ulp, max_rho, max_rel, max_abs.  Class parameters
  * hold their class (a value other than 0 and 1 becomes ASSAY__CLASS_OTHER), inert ones their
- * value. */
+ * value.
+ *
+ * The hash stands for the key, 127 bits of it: keys are not kept, so that an answer is one line.
+ * Of 10^9 questions some two agree in it with a chance below 10^-20; they come from the program
+ * itself, so that nobody chooses them to collide. */
+#define ASSAY__KEY_HEAD   4
+#define ASSAY__KEY_NARROW 8
+#define ASSAY__KEY_LIMITS 7
+#define ASSAY__KEY_WIDE   ((uint64_t)1 << 32) /* in word 3 */
 typedef struct assay__question_key {
-    uint16_t op;
-    uint8_t dtype_count, param_count;
-    uint8_t align, cache, load, span;
-    uint8_t dtypes[ASSAY_MAX_OPERANDS];
-    char layout[ASSAY_MAX_OPERANDS];
-    uint32_t given; /* required parameters only */
-    uint32_t max_threads;
-    uint8_t stability, proof, allow_claims, has_limits;
-    uint32_t reserved;
-    /* param_count parameters, then with has_limits: workspace_bytes, hash of the backends,
-     * max_ulp, max_rho, max_rel, max_abs. */
-    uint64_t words[ASSAY_MAX_PARAMS + 6];
+    uint64_t words[ASSAY__KEY_NARROW];
 } assay__question_key;
 
 #define ASSAY__CLASS_OTHER 2.0
 
-_Static_assert(offsetof(assay__question_key, words) == 40, "padding in assay__question_key");
-_Static_assert(offsetof(assay_problem, params) == 16, "the head of a problem is 16 bytes");
+_Static_assert(offsetof(assay_problem, params) == 16 && offsetof(assay_problem, given) == 12,
+               "the head of a problem is 16 bytes");
 _Static_assert(offsetof(assay_question, align) == offsetof(assay_question, layout) + 8 &&
                    offsetof(assay_question, policy) == offsetof(assay_question, layout) + 9 &&
                    sizeof(assay_policy) == 3,
                "layout, align and policy lie together");
+_Static_assert(offsetof(assay_question, backends) ==
+                       offsetof(assay_question, workspace_bytes) + 8 &&
+                   offsetof(assay_tolerance, max_rho) == 8 &&
+                   offsetof(assay_tolerance, max_abs) == offsetof(assay_tolerance, max_rel) + 8,
+               "limits lie together by twos");
+_Static_assert(offsetof(assay_tolerance, proof) == offsetof(assay_tolerance, stability) + 1 &&
+                   offsetof(assay_tolerance, allow_claims) ==
+                       offsetof(assay_tolerance, stability) + 2,
+               "the small parts of a tolerance lie together");
 _Static_assert(ASSAY_MAX_PARAMS % 2 == 0, "parameters are compared by twos");
 
-/* What a key needs of the catalogue, a bit a parameter. */
-typedef struct assay__key_masks {
-    uint32_t class_params[ASSAY_OP_COUNT];
-    uint32_t required[ASSAY_OP_COUNT];
-} assay__key_masks;
-void assay__key_masks_init(assay__key_masks *out);
+typedef uint32_t assay__quad __attribute__((vector_size(16)));
+
+/* What a key needs of an op in the catalogue. */
+typedef struct assay__key_rule {
+    assay__quad one[2];   /* upper half of 1.0 where a parameter is a class; else 0 */
+    assay__quad class[2]; /* all bits where it is; else 0 */
+    uint64_t contiguous;  /* a 'c' an operand */
+    uint32_t required;    /* a bit a parameter */
+    uint32_t head;        /* op and counts as they lie in a problem; no op's: no narrow form */
+    uint8_t pad[48];
+} assay__key_rule;
+#define ASSAY__KEY_RULES 128 /* a power of two */
+_Static_assert((int)ASSAY_OP_COUNT <= ASSAY__KEY_RULES, "a rule an op");
+typedef struct assay__key_rules {
+    _Alignas(64) assay__key_rule ops[ASSAY__KEY_RULES];
+} assay__key_rules;
+void assay__key_rules_init(assay__key_rules *out);
 
 /* ASSAY_INVALID with the field at fault; ASSAY_OK for a question that may be asked. */
 assay_status assay__question_check(const assay_question *q);
@@ -53,81 +84,105 @@ assay_status assay__question_check(const assay_question *q);
  * parameters.  0: does not fit. */
 size_t assay__route_text(const assay_problem *p, char *buf, size_t cap);
 
-static inline double assay__class_of(double value)
+static inline uint64_t assay__load_u64(const void *at)
 {
-    return value == 0.0 || value == 1.0 ? value : ASSAY__CLASS_OTHER;
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    return word;
 }
 
-/* The eight letters as one word: absent ones become 'c', those past the operands 0. */
-static inline void assay__key_layout(const char *layout, unsigned operands, char *out)
+static inline uint32_t assay__load_u32(const void *at)
 {
-    const uint64_t ones = 0x0101010101010101u;
-    uint64_t word, absent;
+    uint32_t word;
 
-    memcpy(&word, layout, sizeof word);
-    /* Letters are ASCII, so adding 0x7f to a byte carries into its top bit unless it is 0. */
-    absent = ~(word + 0x7f * ones) & 0x80 * ones;
-    word |= (absent >> 7) * 'c';
-    if (operands < ASSAY_MAX_OPERANDS)
-        word &= ((uint64_t)1 << (8 * operands)) - 1;
-    memcpy(out, &word, sizeof word);
+    memcpy(&word, at, sizeof word);
+    return word;
 }
 
-/* Appends what most questions leave at its default; the number of words, or 0 for a limit that is
- * NaN. */
-size_t assay__key_limits(const assay_question *q, uint64_t *words);
-
-static inline bool assay__has_limits(const assay_question *q)
+static inline assay__quad assay__load_quad(const void *at)
 {
-    const assay_tolerance *t = &q->tolerance;
+    assay__quad quad;
 
-    return !(t->max_ulp < 0.0 && t->max_rho < 0.0 && t->max_rel < 0.0 && t->max_abs < 0.0) ||
-           q->workspace_bytes != UINT64_MAX || q->backends != NULL;
+    memcpy(&quad, at, sizeof quad);
+    return quad;
 }
 
-/* false for a question that no key stands for: unknown op, counts or limits out of range.  The hash
- * covers just the bytes in use; *size tells how many. */
-static inline bool assay__question_key_make(const assay__key_masks *masks, const assay_question *q,
-                                            assay__question_key *out, size_t *size,
-                                            assay__key128 *hash)
+static inline bool assay__any_bit(assay__quad quad)
+{
+#ifdef __SSE2__
+    return _mm_movemask_epi8((__m128i)(quad == 0)) != 0xffff;
+#else
+    return (quad[0] | quad[1] | quad[2] | quad[3]) != 0;
+#endif
+}
+
+/* Four parameters in 32 bits each; sets bits in `bad` for any that does not fit. */
+static inline assay__quad assay__narrow(const assay_value *params, assay__quad one,
+                                        assay__quad class, assay__quad *bad)
+{
+    const assay__quad a = assay__load_quad(params), b = assay__load_quad(params + 2);
+    const assay__quad low = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+    const assay__quad high = __builtin_shufflevector(a, b, 1, 3, 5, 7);
+
+    *bad |= (high & ~one) | (low & class);
+    return low | high;
+}
+
+/* Bits that are 0 for a question without any of the rarer limits. */
+static inline assay__quad assay__limit_bits(const assay_question *q)
+{
+    const assay__quad none = {0, 0xbff00000u, 0, 0xbff00000u}; /* -1.0, -1.0 */
+    const assay__quad rest = {UINT32_MAX, UINT32_MAX, 0, 0};   /* any workspace, no backends */
+
+    return (assay__load_quad(&q->tolerance.max_ulp) ^ none) |
+           (assay__load_quad(&q->tolerance.max_rel) ^ none) |
+           (assay__load_quad(&q->workspace_bytes) ^ rest);
+}
+
+/* Hash of the wide form; false for a question that no key stands for: unknown op, wrong counts,
+ * a required parameter that is not given, a limit that is NaN. */
+bool assay__question_hash_wide(const assay__key_rules *rules, const assay_question *q,
+                               assay__key128 *hash);
+
+/* false: the question has no narrow form. */
+__attribute__((always_inline)) static inline bool
+assay__question_key_narrow(const assay__key_rules *rules, const assay_question *q,
+                           assay__question_key *out)
 {
     const assay_problem *p = &q->problem;
-    size_t count = p->param_count;
-    uint32_t given;
+    const assay__key_rule *rule = &rules->ops[p->op % ASSAY__KEY_RULES];
+    const uint64_t layout = assay__load_u64(q->layout);
+    assay__quad bad = assay__limit_bits(q), first, second;
+    uint64_t *w = out->words;
 
-    if (p->op >= ASSAY_OP_COUNT || count > ASSAY_MAX_PARAMS || p->dtype_count > ASSAY_MAX_OPERANDS)
+    first = assay__narrow(p->params, rule->one[0], rule->class[0], &bad);
+    second = assay__narrow(p->params + 4, rule->one[1], rule->class[1], &bad);
+    if (__builtin_expect(assay__load_u32(p) != rule->head, 0) ||
+        __builtin_expect((assay__load_u32(&q->tolerance.stability) << 8 |
+                          (rule->required & ~assay__load_u32(p->given))) != 0,
+                         0) ||
+        __builtin_expect(layout != 0 && layout != rule->contiguous, 0) ||
+        __builtin_expect(assay__any_bit(bad), 0))
         return false;
-    out->op = p->op;
-    out->dtype_count = p->dtype_count;
-    out->param_count = p->param_count;
-    memcpy(&out->align, &q->align, 4); /* and the three parts of the policy */
-    memcpy(out->dtypes, p->dtypes, sizeof out->dtypes);
-    assay__key_layout(q->layout, p->dtype_count, out->layout);
-    memcpy(&given, p->given, sizeof given);
-    out->given = given & masks->required[p->op];
-    out->max_threads = q->max_threads;
-    out->stability = q->tolerance.stability;
-    out->proof = q->tolerance.proof;
-    out->allow_claims = q->tolerance.allow_claims != 0;
-    out->has_limits = assay__has_limits(q);
-    out->reserved = 0;
-    /* Eight at once; a fixed size is copied in registers. */
-    memcpy(out->words, p->params, 8 * sizeof *out->words);
-    if (count > 8)
-        memcpy(out->words + 8, p->params + 8, (ASSAY_MAX_PARAMS - 8) * sizeof *out->words);
-    for (uint32_t rest = masks->class_params[p->op]; rest != 0; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        double class = assay__class_of(p->params[i].r);
-        memcpy(&out->words[i], &class, sizeof class);
-    }
-    if (out->has_limits) {
-        size_t more = assay__key_limits(q, out->words + count);
-        if (more == 0)
-            return false;
-        count += more;
-    }
-    *size = offsetof(assay__question_key, words) + count * sizeof *out->words;
-    *hash = assay__xxh(out, *size);
+    w[0] = assay__load_u64(p);
+    w[1] = assay__load_u32(p->dtypes + 4) | (uint64_t)q->max_threads << 32;
+    w[2] = 0;
+    w[3] = assay__load_u32(&q->align);
+    memcpy(w + 4, &first, sizeof first);
+    memcpy(w + 6, &second, sizeof second);
+    return true;
+}
+
+/* false for a question that no key stands for. */
+__attribute__((always_inline)) static inline bool
+assay__question_hash(const assay__key_rules *rules, const assay_question *q, assay__key128 *hash)
+{
+    assay__question_key key;
+
+    if (__builtin_expect(!assay__question_key_narrow(rules, q, &key), 0))
+        return assay__question_hash_wide(rules, q, hash);
+    *hash = assay__xxh(key.words, ASSAY__KEY_NARROW * sizeof *key.words);
     return true;
 }
 

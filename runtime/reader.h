@@ -49,6 +49,14 @@ typedef struct assay__reader_cache {
 extern _Thread_local assay__reader_cache assay__reader_lines[4]
     __attribute__((tls_model("initial-exec")));
 
+/* NULL: not at hand; assay__reader_mine looks for it. */
+static inline assay__reader *assay__reader_cached(const assay__readers *readers)
+{
+    const assay__reader_cache *cached = &assay__reader_lines[readers->id & 3];
+
+    return __builtin_expect(cached->owner == readers->id, 1) ? cached->line : NULL;
+}
+
 static inline assay__reader *assay__reader_mine(assay__readers *readers)
 {
     const assay__reader_cache *cached = &assay__reader_lines[readers->id & 3];

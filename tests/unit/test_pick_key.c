@@ -81,74 +81,108 @@ START_TEST(key_class_parameters_enter_by_class)
 }
 END_TEST
 
+static assay__key_rules rules;
+static bool is_narrow(void)
+{
+    assay__question_key key;
+
+    return assay__question_key_narrow(&rules, &question, &key);
+}
+
 /* Every field of a question makes a key of its own. */
 START_TEST(key_of_each_field_differs)
 {
-    assay__key_masks masks;
-    assay__question_key words;
-    assay__key128 keys[32];
-    size_t n = 0, size;
+    assay__key128 keys[64];
+    size_t n = 0;
 
-    assay__key_masks_init(&masks);
-#define KEY(change)                                                                      \
-    do {                                                                                 \
-        ask(PROBLEM);                                                                    \
-        change;                                                                          \
-        ck_assert(assay__question_key_make(&masks, &question, &words, &size, &keys[n])); \
-        for (size_t i = 0; i < n; i++)                                                   \
-            ck_assert(keys[i].low != keys[n].low && keys[i].high != keys[n].high);       \
-        n++;                                                                             \
+    assay__key_rules_init(&rules);
+#define KEY(narrow, change)                                                               \
+    do {                                                                                  \
+        ask(PROBLEM);                                                                     \
+        change;                                                                           \
+        ck_assert_int_eq(is_narrow(), narrow);                                            \
+        ck_assert(assay__question_hash(&rules, &question, &keys[n]));                     \
+        for (size_t old = 0; old < n; old++)                                              \
+            ck_assert_msg(keys[old].low != keys[n].low && keys[old].high != keys[n].high, \
+                          "%d and %d", (int)old, (int)n);                                 \
+        n++;                                                                              \
     } while (0)
-    KEY((void)0);
-    KEY(question.problem.params[1].i = 65);
-    KEY(question.problem.params[4].i = 1);
-    KEY(question.problem.params[6].r = 0.0);
-    KEY(question.problem.params[6].r = 7.0);
-    KEY(question.problem.params[7].r = 7.0);
-    KEY(question.problem.given[0] = 0);
-    KEY(question.problem.dtypes[0] = ASSAY_F64);
-    KEY(question.layout[2] = 'l');
-    KEY(question.align = 64);
-    KEY(question.policy.cache = 1);
-    KEY(question.policy.load = 1);
-    KEY(question.policy.span = 1);
-    KEY(question.tolerance.max_ulp = 0);
-    KEY(question.tolerance.max_rho = 0);
-    KEY(question.tolerance.max_rel = 0);
-    KEY(question.tolerance.max_abs = 0);
-    KEY(question.tolerance.stability = 1);
-    KEY(question.tolerance.proof = 1);
-    KEY(question.tolerance.allow_claims = 1);
-    KEY(question.max_threads = 1);
-    KEY(question.workspace_bytes = 1);
-    KEY(question.backends = "cpu");
-    KEY(question.backends = "blas");
+    KEY(1, (void)0);
+    for (int i = 0; i < 6; i++)
+        KEY(1, question.problem.params[i].i = 65);
+    for (int i = 0; i < 6; i++) {
+        KEY(0, question.problem.params[i].i = ((int64_t)1 << 32) + 64);
+        KEY(0, question.problem.params[i].i = ((int64_t)1 << 33) + 64);
+    }
+    KEY(1, question.problem.params[6].r = 0.0);
+    KEY(0, question.problem.params[6].r = 7.0);
+    KEY(1, question.problem.params[7].r = 1.0);
+    KEY(0, question.problem.params[7].r = 7.0);
+    KEY(1, question.problem.dtypes[0] = ASSAY_F64);
+    KEY(1, question.problem.dtypes[4] = ASSAY_F32);
+    KEY(1, question.problem.dtypes[7] = ASSAY_F32);
+    KEY(0, question.layout[0] = 'l');
+    KEY(0, question.layout[2] = 'l');
+    KEY(1, question.align = 64);
+    KEY(1, question.policy.cache = 1);
+    KEY(1, question.policy.load = 1);
+    KEY(1, question.policy.span = 1);
+    KEY(0, question.tolerance.max_ulp = 0);
+    KEY(0, question.tolerance.max_rho = 0);
+    KEY(0, question.tolerance.max_rel = 0);
+    KEY(0, question.tolerance.max_abs = 0);
+    KEY(0, question.tolerance.stability = 1);
+    KEY(0, question.tolerance.proof = 1);
+    KEY(0, question.tolerance.allow_claims = 1);
+    KEY(1, question.max_threads = 1);
+    KEY(0, question.workspace_bytes = 1);
+    KEY(0, question.workspace_bytes = UINT32_MAX);
+    KEY(0, question.backends = "cpu");
+    KEY(0, question.backends = "blas");
 #undef KEY
+}
+END_TEST
+
+START_TEST(key_is_none_for_what_is_no_question)
+{
+    assay__key128 key;
+
+    assay__key_rules_init(&rules);
+#define NONE(change)                                               \
+    do {                                                           \
+        ask(PROBLEM);                                              \
+        change;                                                    \
+        ck_assert(!assay__question_hash(&rules, &question, &key)); \
+    } while (0)
+    NONE(question.tolerance.max_ulp = NAN);
+    NONE(question.tolerance.max_abs = NAN);
+    NONE(question.problem.op = 999);
+    NONE(question.problem.op = ASSAY__KEY_RULES + ASSAY_OP_matmul);
+    NONE(question.problem.given[0] = 0);
+    NONE(question.problem.dtype_count = 2);
+    NONE(question.problem.param_count = 7);
+#undef NONE
 }
 END_TEST
 
 START_TEST(key_is_the_same_for_equal_questions)
 {
-    assay__key_masks masks;
-    assay__question_key words;
     assay__key128 a, b;
-    size_t size;
 
-    assay__key_masks_init(&masks);
+    assay__key_rules_init(&rules);
     ask("matmul f32,f32,f32 m=64,n=64,k=64,alpha=0x1.8p+1");
-    memset(&words, 0xaa, sizeof words);
-    ck_assert(assay__question_key_make(&masks, &question, &words, &size, &a));
-    ask("matmul f32,f32,f32 m=64,n=64,k=64,alpha=0x1.9p+1,batch=1");
-    memcpy(question.layout, "ccc", 3);
+    ck_assert(assay__question_hash(&rules, &question, &a));
+    ask("matmul f32,f32,f32 m=64,n=64,k=64,alpha=0x1.9p+1,batch=1,beta=-0x0p+0");
+    memcpy(question.layout, "ccc\0xyz", 7);
     question.tolerance.max_ulp = -5;
-    memset(&words, 0x55, sizeof words);
-    ck_assert(assay__question_key_make(&masks, &question, &words, &size, &b));
+    ck_assert(assay__question_hash(&rules, &question, &b));
     ck_assert(a.low == b.low && a.high == b.high);
-    question.tolerance.max_ulp = NAN;
-    ck_assert(!assay__question_key_make(&masks, &question, &words, &size, &b));
-    question.tolerance.max_ulp = 0;
-    question.problem.op = 999;
-    ck_assert(!assay__question_key_make(&masks, &question, &words, &size, &b));
+    ask(PROBLEM);
+    ck_assert(assay__question_hash(&rules, &question, &a));
+    memcpy(question.layout, "ccc", 3);
+    ck_assert(is_narrow());
+    ck_assert(assay__question_hash(&rules, &question, &b));
+    ck_assert(a.low == b.low && a.high == b.high);
 }
 END_TEST
 
@@ -326,6 +360,7 @@ static void fill(TCase *subject)
     tcase_add_test(subject, key_layouts_never_stand_in_for_one_another);
     tcase_add_test(subject, key_class_parameters_enter_by_class);
     tcase_add_test(subject, key_of_each_field_differs);
+    tcase_add_test(subject, key_is_none_for_what_is_no_question);
     tcase_add_test(subject, key_is_the_same_for_equal_questions);
     tcase_add_test(subject, question_out_of_range_is_invalid);
     tcase_add_test(subject, policy_text_goes_both_ways);
