@@ -103,6 +103,7 @@ static assay_status compute_revision(const assay_manifest *m, const assay_kernel
         .op = info != NULL ? info->name : NULL,
         .dtypes = dtypes,
         .backend = m->name,
+        .kernel = desc->name,
         .entry_point = desc->entry_point,
         .abi_version = m->abi_version,
     };

@@ -6,9 +6,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "assay/pick.h"
 #include "runtime/keyhash.h"
@@ -111,7 +108,8 @@ static inline assay__quad assay__load_quad(const void *at)
 static inline bool assay__any_bit(assay__quad quad)
 {
 #ifdef __SSE2__
-    return _mm_movemask_epi8((__m128i)(quad == 0)) != 0xffff;
+    typedef char bytes __attribute__((vector_size(16)));
+    return __builtin_ia32_pmovmskb128((bytes)(quad == 0)) != 0xffff;
 #else
     return (quad[0] | quad[1] | quad[2] | quad[3]) != 0;
 #endif

@@ -28,7 +28,8 @@ enum {
     TAG_KERNEL,
     TAG_TUNABLE,
     TAG_VALUE,
-    TAG_CLAIM
+    TAG_CLAIM,
+    TAG_NAME
 };
 
 typedef struct span {
@@ -111,6 +112,7 @@ static assay_status check_input(const assay__revision_input *in)
     } needed[] = {{"op", in->op},
                   {"dtypes", in->dtypes},
                   {"backend", in->backend},
+                  {"kernel name", in->kernel},
                   {"entry point", in->entry_point}};
 
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
@@ -138,7 +140,7 @@ assay_status assay__revision_compute(const assay__revision_input *in, assay_dige
     assay_digest *set = calloc(larger + 1, sizeof *set);
     if (set == NULL)
         return assay__fail(ASSAY_NOMEM, "revision of %s: out of memory", in->entry_point);
-    assay__hash_init(&hasher, "assay-revision-1");
+    assay__hash_init(&hasher, "assay-revision-2");
     for (size_t i = 0; i < in->code_count; i++)
         set[i] = in->code[i];
     hash_set(&hasher, TAG_CODE, set, in->code_count);
@@ -150,6 +152,7 @@ assay_status assay__revision_compute(const assay__revision_input *in, assay_dige
     hash_trimmed(&hasher, TAG_OP, in->op);
     hash_trimmed(&hasher, TAG_DTYPES, in->dtypes);
     hash_trimmed(&hasher, TAG_BACKEND, in->backend);
+    hash_trimmed(&hasher, TAG_NAME, in->kernel);
     hash_trimmed(&hasher, TAG_ENTRY_POINT, in->entry_point);
     assay__hash_u64(&hasher, TAG_ABI, in->abi_version);
     assay__hash_final(&hasher, out);

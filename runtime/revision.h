@@ -26,12 +26,13 @@ typedef struct assay__revision_input {
     const char *op;
     const char *dtypes; /* "f32,f32,f32" */
     const char *backend;
+    const char *kernel; /* its name: two of one entry point may differ in their descriptors alone */
     const char *entry_point;
     uint32_t abi_version;
 } assay__revision_input;
 
-/* ASSAY_INVALID when code and build-id, op, dtypes, backend, entry point or a library's SONAME are
- * absent: two things that are not known must not look alike. */
+/* ASSAY_INVALID when code and build-id, op, dtypes, backend, kernel, entry point or a library's
+ * SONAME are absent: two things that are not known must not look alike. */
 assay_status assay__revision_compute(const assay__revision_input *in, assay_digest *out);
 
 /* Splits what a plug-in's library_identity gave, '\n' separated key=value, into a library: keys

@@ -22,6 +22,7 @@ static assay__revision_input base(void)
                                    .op = "exp",
                                    .dtypes = "f32,f32",
                                    .backend = "cpu",
+                                   .kernel = "exp_avx2",
                                    .entry_point = "exp_f32",
                                    .abi_version = 1};
 }
@@ -55,6 +56,7 @@ START_TEST(revision_depends_on_every_field)
     CHANGES(op, "log");
     CHANGES(dtypes, "f16,f16");
     CHANGES(backend, "gpu");
+    CHANGES(kernel, "exp_avx2_b");
     CHANGES(entry_point, "exp_f32_b");
     CHANGES(abi_version, 2);
 }
@@ -112,13 +114,14 @@ START_TEST(revision_refuses_the_unknown)
 {
     assay_digest out = {{9}};
 
-    for (int field = 0; field < 6; field++) {
+    for (int field = 0; field < 7; field++) {
         assay__revision_library nameless = {" ", "1", "2", "3"};
         assay__revision_input in = base();
-        const char **const fields[] = {&in.op, &in.dtypes, &in.backend, &in.entry_point};
-        if (field < 4) {
+        const char **const fields[] = {&in.op, &in.dtypes, &in.backend, &in.kernel,
+                                       &in.entry_point};
+        if (field < 5) {
             *fields[field] = field % 2 ? NULL : "  ";
-        } else if (field == 4) {
+        } else if (field == 5) {
             in.code_count = 0;
         } else {
             in.libraries = &nameless;
