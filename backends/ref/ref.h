@@ -93,6 +93,9 @@ ref_dd ref_exp_mpfr(double x, double *bound);
 /* y[i] = e^x[i], at most REF_EXP_FAST_ULP units in the last place of a double off; subnormal and
  * overflowing results included. */
 #define REF_EXP_FAST_ULP 4.0
+/* Above the unit of subnormal doubles by more than it must be, and nothing to any type of 32 bits:
+ * arithmetic on subnormal bounds is many times slower. */
+#define REF_EXP_LEAST_UNIT 0x1p-1000
 void ref_exp_fast(const double *x, double *y, int64_t n);
 void ref_exp_fast_avx2(const double *x, double *y, int64_t n);
 /* Bounds of such y; open[i]: they leave the rounding to f32 open. */

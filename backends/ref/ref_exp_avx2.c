@@ -29,7 +29,7 @@ void ref_exp_bounds_avx2(const double *y, double *bound, uint8_t *open, int64_t 
 {
     const __m256d infinity = _mm256_set1_pd(INFINITY), sign = _mm256_set1_pd(-0.0);
     const __m256d unit = _mm256_set1_pd(REF_EXP_FAST_ULP * 0x1p-52);
-    const __m256d least = _mm256_set1_pd(REF_EXP_FAST_ULP * REF_TINY);
+    const __m256d least = _mm256_set1_pd(REF_EXP_FAST_ULP * REF_EXP_LEAST_UNIT);
     int64_t i = 0;
 
     for (; i + 4 <= n; i += 4) {
@@ -44,7 +44,8 @@ void ref_exp_bounds_avx2(const double *y, double *bound, uint8_t *open, int64_t 
         memcpy(open + i, &spread, sizeof spread);
     }
     for (; i < n; i++) {
-        bound[i] = isfinite(y[i]) ? REF_EXP_FAST_ULP * (fabs(y[i]) * 0x1p-52 + REF_TINY) : 0.0;
+        bound[i] =
+            isfinite(y[i]) ? REF_EXP_FAST_ULP * (fabs(y[i]) * 0x1p-52 + REF_EXP_LEAST_UNIT) : 0.0;
         open[i] = (float)(y[i] - bound[i]) != (float)(y[i] + bound[i]);
     }
 }

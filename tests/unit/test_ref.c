@@ -76,7 +76,8 @@ static bool same(double a, double b)
 
 static const double exp_arguments[] = {
     0.0, -0.0, 1.0, -1.0, 0.5, 88.72283, 88.73, -87.3, -103.97, -104.0, -150.0, 1e-30, -1e-30,
-    11.08, -14.55, 11.09375, -16.64, 709.78, 709.79, -708.4, -740.0, -745.13, -746.0, 5e-324,
+    11.08, -14.55, 11.09375, -16.64, 709.78, 709.79, -708.4, -740.0, -745.13, -746.0, 5e-324, 600.0,
+    -600.0, 710.5, -747.0, 1e30, -1e30,
     /* worst cases of f32 and f64 exp (CORE-MATH) and the f32 overflow threshold */
     0x1.fffffep-27, -0x1.d2259ap+3, 0x1.62e42ep+6, 0x1.62e43p+6, -0x1.bcc73p+3,
     0x1.accfbe46b4ef0p-1, 0x1.1dde0p-30, -0x1.19e53fcd490d0p-23, INFINITY, -INFINITY, NAN};
