@@ -75,6 +75,19 @@ static void keep(const assay_error_stats *stats, const piece *p, size_t i, doubl
         out->input_bits[k] = assay__element_bits(b->input_dtypes[k], b->inputs[k], j);
 }
 
+/* Elements of a piece come out of order here: among equals the first in the batch stays. */
+static void raise_worst(assay_error_stats *stats, const piece *p, size_t i, double err,
+                        double expected)
+{
+    uint64_t index = p->batch->first + p->offset + i;
+
+    if (err < stats->max_err_ulp || !(err > 0.0) ||
+        (err <= stats->max_err_ulp && index >= stats->worst.index))
+        return;
+    stats->max_err_ulp = err;
+    keep(stats, p, i, err, expected, &stats->worst);
+}
+
 static void add_ordinary(assay_error_stats *stats, const piece *p, size_t i,
                          const assay_ulp_point *point)
 {
@@ -86,10 +99,7 @@ static void add_ordinary(assay_error_stats *stats, const piece *p, size_t i,
         stats->max_dist = point->dist;
     stats->max_rel = fmax(stats->max_rel, point->rel);
     stats->max_abs = fmax(stats->max_abs, point->abs);
-    if (point->err_ulp > stats->max_err_ulp) {
-        stats->max_err_ulp = point->err_ulp;
-        keep(stats, p, i, point->err_ulp, point->expected, &stats->worst);
-    }
+    raise_worst(stats, p, i, point->err_ulp, point->expected);
 }
 
 static void add_measured(assay_error_stats *stats, const piece *p, size_t i,
@@ -162,11 +172,26 @@ static void add_rho(assay_error_stats *stats, const piece *p, const assay_scan_o
     }
 }
 
-/* Plain elements can raise max_err_ulp or max_rel only when they err by more than this. */
-static double interesting_error(const assay_error_stats *stats)
+/* What unmarked elements add. */
+static void add_plain(assay_error_stats *stats, const piece *p, const assay_scan_out *scan)
 {
-    double by_rel = ldexp(stats->max_rel, stats->format.precision - 1);
-    return fmin(by_rel, stats->max_err_ulp);
+    const assay_error_batch *b = p->batch;
+    size_t i = 0;
+
+    assay__sum_merge(&stats->err_sum, (assay_exact_sum){0, scan->plain_sum});
+    stats->max_abs = fmax(stats->max_abs, scan->plain_abs);
+    stats->max_rel = fmax(stats->max_rel, scan->plain_rel);
+    stats->zeros += scan->zeros;
+    stats->integers += scan->integers;
+    if (scan->plain_err <= 0.0 || scan->plain_err < stats->max_err_ulp)
+        return;
+    /* A marked element may show this error too, but only an unmarked one is sure to. */
+    while (scan->err[i] < scan->plain_err || !(scan->err[i] <= scan->plain_err) ||
+           (scan->marked[i / 64] >> (i % 64) & 1) != 0)
+        i++;
+    size_t j = p->offset + i;
+    raise_worst(stats, p, i, scan->plain_err,
+                assay__ulp_round(&stats->format, b->hi[j], at(b->lo, j)));
 }
 
 static void add_piece(assay_error_stats *stats, const piece *p, assay_scan_fn scan_fn)
@@ -174,12 +199,13 @@ static void add_piece(assay_error_stats *stats, const piece *p, assay_scan_fn sc
     const assay_error_batch *b = p->batch;
     const double *lo = b->lo ? b->lo + p->offset : NULL;
     const double *bound = b->bound ? b->bound + p->offset : NULL;
-    assay_scan_in in = {&stats->format, p->y,     b->hi + p->offset,       lo,
-                        bound,          p->count, interesting_error(stats)};
+    assay_scan_in in = {&stats->format, p->y,     b->hi + p->offset, lo,
+                        bound,          p->count, stats->max_rel};
     assay_scan_out scan;
     uint64_t marked = 0;
 
     scan_fn(&in, &scan);
+    add_plain(stats, p, &scan);
     for (size_t w = 0; w < ASSAY_SCAN_MAX / 64; w++)
         for (uint64_t bits = scan.marked[w]; bits; bits &= bits - 1) {
             size_t i = 64 * w + (size_t)__builtin_ctzll(bits);
@@ -191,10 +217,6 @@ static void add_piece(assay_error_stats *stats, const piece *p, assay_scan_fn sc
         }
     stats->classes[ASSAY_ULP_ORDINARY] += p->count - marked;
     stats->bins[0] += p->count - marked;
-    assay__sum_merge(&stats->err_sum, (assay_exact_sum){0, scan.plain_sum});
-    stats->max_abs = fmax(stats->max_abs, scan.plain_abs);
-    stats->zeros += scan.zeros;
-    stats->integers += scan.integers;
     stats->elements += p->count;
     sample_piece(stats, p, &scan);
     if (b->magnitude)

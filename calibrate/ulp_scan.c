@@ -78,19 +78,28 @@ static void count_trust(const assay_scan_in *in, size_t i, assay_scan_out *out)
     out->integers += fabs(lo) <= 0.0 && fabs(hi) < 0x1p51 && !(whole < hi) && !(whole > hi);
 }
 
+static void raise_rel(const assay_scan_in *in, double size, double abs, assay_scan_out *out)
+{
+    if (abs > in->max_rel * size && size >= in->format->min_normal && abs / size > out->plain_rel)
+        out->plain_rel = abs / size;
+}
+
 void assay__ulp_scan_from(const assay_scan_in *in, size_t first, assay_scan_out *out)
 {
     for (size_t i = first; i < in->count; i++) {
         double abs, err = plain_error(in, i, &abs);
         count_trust(in, i, out);
         out->err[i] = err;
-        if (!(err >= 0.0) || err > in->interesting) {
+        if (!(err >= 0.0)) {
             out->marked[i / 64] |= (uint64_t)1 << (i % 64);
             continue;
         }
         out->plain_sum += bits_of(err + FIXED) - bits_of(FIXED);
         if (abs > out->plain_abs)
             out->plain_abs = abs;
+        if (err > out->plain_err)
+            out->plain_err = err;
+        raise_rel(in, fabs(in->hi[i]), abs, out);
     }
 }
 
@@ -98,7 +107,7 @@ void assay__ulp_scan_portable(const assay_scan_in *in, assay_scan_out *out)
 {
     memset(out->marked, 0, sizeof out->marked);
     out->plain_sum = out->zeros = out->integers = 0;
-    out->plain_abs = 0.0;
+    out->plain_abs = out->plain_err = out->plain_rel = 0.0;
     assay__ulp_scan_from(in, 0, out);
 }
 

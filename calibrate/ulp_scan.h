@@ -22,7 +22,7 @@ typedef struct assay_scan_in {
     const double *lo;    /* NULL: zeros */
     const double *bound; /* NULL: zeros */
     size_t count;        /* <= ASSAY_SCAN_MAX */
-    double interesting;  /* plain elements with an error above it are marked too */
+    double max_rel;      /* so far; see plain_rel */
 } assay_scan_in;
 
 typedef struct assay_scan_out {
@@ -30,7 +30,10 @@ typedef struct assay_scan_out {
     uint64_t marked[ASSAY_SCAN_MAX / 64]; /* bit i: element i must be measured */
     uint64_t plain_sum;                   /* of unmarked errors, in units of 2^-32 */
     double plain_abs;                     /* largest |y - r| of unmarked elements */
-    uint64_t zeros, integers;             /* references of that kind, all elements */
+    double plain_err;                     /* largest err of unmarked elements */
+    double plain_rel; /* largest |y - r| / |r| of unmarked elements of normal size; 0 where it is
+                       * not above max_rel, as a division a block is too dear */
+    uint64_t zeros, integers; /* references of that kind, all elements */
 } assay_scan_out;
 
 /* The portable loop and the AVX2 one; the same results bit for bit. */

@@ -14,13 +14,14 @@
 #define AVX2 __attribute__((target("avx2")))
 
 typedef struct lanes { /* constants of one call */
-    __m256d sign, plain, overflow, interesting, fixed, integer, half_step, whole_limit, unsettled;
+    __m256d sign, plain, overflow, max_rel, normal, fixed, integer, half_step, whole_limit,
+        unsettled;
     __m256i exponent_mask, mantissa, least, most, scale, scale_limit;
 } lanes;
 
 typedef struct sums {
     __m256i plain, zeros, integers;
-    __m256d abs;
+    __m256d abs, err, rel;
 } sums;
 
 static AVX2 __m256i splat(int64_t value)
@@ -37,7 +38,8 @@ static AVX2 lanes lanes_of(const assay_scan_in *in)
     c.plain = _mm256_set1_pd(0.4999);
     c.unsettled = _mm256_set1_pd(1e-4);
     c.overflow = _mm256_set1_pd(f->overflow);
-    c.interesting = _mm256_set1_pd(in->interesting);
+    c.max_rel = _mm256_set1_pd(in->max_rel);
+    c.normal = _mm256_set1_pd(f->min_normal);
     c.fixed = _mm256_set1_pd(0x1.8p20);
     c.integer = _mm256_set1_pd(0x1.8p52);
     c.half_step = _mm256_set1_pd(0.5 * f->min_subnormal);
@@ -106,6 +108,17 @@ static AVX2 void count_trust(const lanes *c, __m256d hi, __m256d lo, sums *s)
     s->integers = _mm256_sub_epi64(s->integers, _mm256_castpd_si256(is_whole));
 }
 
+/* Rarely true once the largest of a run has been met. */
+static AVX2 void raise_rel(const lanes *c, __m256d size, __m256d distance, sums *s)
+{
+    __m256d above =
+        _mm256_and_pd(_mm256_cmp_pd(distance, _mm256_mul_pd(c->max_rel, size), _CMP_GT_OQ),
+                      _mm256_cmp_pd(size, c->normal, _CMP_GE_OQ));
+
+    if (_mm256_movemask_pd(above) != 0)
+        s->rel = _mm256_max_pd(_mm256_and_pd(_mm256_div_pd(distance, size), above), s->rel);
+}
+
 /* Four elements from i on; returns their four mark bits. */
 static AVX2 uint64_t scan_four(const assay_scan_in *in, const lanes *c, size_t i, sums *s,
                                double *err_out)
@@ -126,14 +139,26 @@ static AVX2 uint64_t scan_four(const assay_scan_in *in, const lanes *c, size_t i
     err = _mm256_andnot_pd(beyond, err);
     distance = _mm256_andnot_pd(beyond, distance);
     good = _mm256_or_pd(good, beyond);
-    good = _mm256_andnot_pd(_mm256_cmp_pd(err, c->interesting, _CMP_GT_OQ), good);
     _mm256_storeu_pd(err_out + i, err);
     __m256i fixed = _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(err, c->fixed)),
                                      _mm256_castpd_si256(c->fixed));
     s->plain = _mm256_add_epi64(s->plain, _mm256_and_si256(fixed, _mm256_castpd_si256(good)));
-    s->abs = _mm256_max_pd(_mm256_and_pd(distance, good), s->abs);
+    distance = _mm256_and_pd(distance, good);
+    s->abs = _mm256_max_pd(distance, s->abs);
+    s->err = _mm256_max_pd(_mm256_and_pd(err, good), s->err);
+    raise_rel(c, absolute(c, hi), distance, s);
     count_trust(c, hi, lo, s);
     return (uint64_t)(_mm256_movemask_pd(good) ^ 15);
+}
+
+static AVX2 double max_lanes(__m256d x)
+{
+    double lane[4], most = 0.0;
+
+    _mm256_storeu_pd(lane, x);
+    for (int i = 0; i < 4; i++)
+        most = lane[i] > most ? lane[i] : most;
+    return most;
 }
 
 static AVX2 uint64_t sum_lanes(__m256i x)
@@ -148,8 +173,7 @@ AVX2 void assay__ulp_scan_avx2(const assay_scan_in *in, assay_scan_out *out)
 {
     lanes c = lanes_of(in);
     sums s = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
-              _mm256_setzero_pd()};
-    double abs[4];
+              _mm256_setzero_pd(),    _mm256_setzero_pd(),    _mm256_setzero_pd()};
     size_t i = 0;
 
     memset(out->marked, 0, sizeof out->marked);
@@ -158,10 +182,9 @@ AVX2 void assay__ulp_scan_avx2(const assay_scan_in *in, assay_scan_out *out)
     out->plain_sum = sum_lanes(s.plain);
     out->zeros = sum_lanes(s.zeros);
     out->integers = sum_lanes(s.integers);
-    _mm256_storeu_pd(abs, s.abs);
-    out->plain_abs = 0.0;
-    for (int lane = 0; lane < 4; lane++)
-        out->plain_abs = abs[lane] > out->plain_abs ? abs[lane] : out->plain_abs;
+    out->plain_abs = max_lanes(s.abs);
+    out->plain_err = max_lanes(s.err);
+    out->plain_rel = max_lanes(s.rel);
     assay__ulp_scan_from(in, i, out);
 }
 

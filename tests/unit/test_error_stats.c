@@ -408,8 +408,13 @@ START_TEST(scans_agree_and_plain_elements_are_plain)
     for (int round = 0; round < 200; round++) {
         size_t n = 1 + noise() % ASSAY_SCAN_MAX;
         strange(&f, out, ref, rest, bound, n);
-        assay_scan_in in = {
-            &f, out, ref, round % 3 ? rest : NULL, round % 2 ? bound : NULL, n, 0.4 * uniform()};
+        assay_scan_in in = {&f,
+                            out,
+                            ref,
+                            round % 3 ? rest : NULL,
+                            round % 2 ? bound : NULL,
+                            n,
+                            round % 4 ? f.unit_roundoff * uniform() : 0.0};
         assay__ulp_scan_portable(&in, &slow);
         assay__ulp_scan_best()(&in, &fast);
         ck_assert(memcmp(slow.marked, fast.marked, sizeof slow.marked) == 0);
@@ -417,6 +422,8 @@ START_TEST(scans_agree_and_plain_elements_are_plain)
         ck_assert_uint_eq(slow.zeros, fast.zeros);
         ck_assert_uint_eq(slow.integers, fast.integers);
         ck_assert_double_eq(slow.plain_abs, fast.plain_abs);
+        ck_assert_double_eq(slow.plain_err, fast.plain_err);
+        ck_assert_double_eq(slow.plain_rel, fast.plain_rel);
         for (size_t i = 0; i < n; i++) {
             if (slow.marked[i / 64] >> (i % 64) & 1)
                 continue;
@@ -428,6 +435,78 @@ START_TEST(scans_agree_and_plain_elements_are_plain)
             ck_assert(slow.err[i] >= p.err_ulp && slow.err[i] <= p.err_ulp);
             ck_assert(fast.err[i] >= p.err_ulp && fast.err[i] <= p.err_ulp);
         }
+    }
+}
+END_TEST
+
+/* The largest figures, and the first element that shows the largest error, element by element. */
+typedef struct plain_figures {
+    double err, rel, abs;
+    uint64_t index;
+} plain_figures;
+
+static plain_figures one_by_one(const assay_ulp_format *f, const double *out, const double *ref,
+                                const double *rest, const double *bound, size_t n)
+{
+    plain_figures p = {.index = ASSAY_ERROR_NONE};
+    for (size_t i = 0; i < n; i++) {
+        assay_ulp_point point = assay__ulp_measure(f, out[i], ref[i], rest[i], bound[i]);
+        if (point.class != ASSAY_ULP_ORDINARY)
+            continue;
+        p.rel = fmax(p.rel, point.rel);
+        p.abs = fmax(p.abs, point.abs);
+        if (point.err_ulp > p.err) {
+            p.err = point.err_ulp;
+            p.index = i;
+        }
+    }
+    return p;
+}
+
+/* Many equal errors, errors that rise all the way, and none above another. */
+static void crafted(int kind, const assay_ulp_format *f, double *out, double *ref, double *rest,
+                    double *bound, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double step = 2.0 * f->unit_roundoff; /* of values in [1, 2) */
+        double share = kind == 0   ? 0.25 * (double)(noise() % 4)
+                       : kind == 1 ? 0.6 * (double)i / (double)n
+                                   : 0.375;
+        out[i] = 1.0;
+        ref[i] = 1.0 + share * step;
+        if (f->dtype == ASSAY_F64)
+            ref[i] = 1.0;
+        rest[i] = f->dtype == ASSAY_F64 ? share * step : 0.0;
+        bound[i] = 0.0;
+    }
+}
+
+START_TEST(figures_are_those_of_single_elements)
+{
+    enum { COUNT = 3 * ASSAY_SCAN_MAX + 17 };
+    static double out[COUNT], ref[COUNT], rest[COUNT], bound[COUNT];
+    static unsigned char raw[8 * COUNT];
+    assay_ulp_format f;
+    noise_state = 11;
+    ck_assert_int_eq(assay__ulp_format(floats[_i], false, &f), ASSAY_OK);
+    for (int round = 0; round < 60; round++) {
+        assay_error_stats s;
+        if (round % 4 == 3)
+            strange(&f, out, ref, rest, bound, COUNT);
+        else
+            crafted(round % 4, &f, out, ref, rest, bound, COUNT);
+        for (size_t i = 0; i < COUNT; i++)
+            assay_store_f64(f.dtype, raw, i, out[i]);
+        assay_error_batch b = {.y = raw, .hi = ref, .lo = rest, .bound = bound, .count = COUNT};
+        plain_figures want = one_by_one(&f, out, ref, rest, bound, COUNT);
+        ck_assert_int_eq(assay__error_stats_init(&s, f.dtype, false), ASSAY_OK);
+        ck_assert_int_eq(assay__error_stats_add(&s, &b), ASSAY_OK);
+        ck_assert_double_eq(s.max_err_ulp, want.err);
+        ck_assert_double_eq(s.max_rel, want.rel);
+        ck_assert_double_eq(s.max_abs, want.abs);
+        ck_assert_msg(s.worst.index == want.index, "round %d: worst at %llu, not %llu", round,
+                      (unsigned long long)s.worst.index, (unsigned long long)want.index);
+        assay__error_stats_clear(&s);
     }
 }
 END_TEST
@@ -456,6 +535,7 @@ int main(void)
     tcase_add_test(figures, blind_data_are_mistrusted);
     tcase_add_test(figures, bad_batches_are_refused);
     tcase_add_loop_test(scan, scans_agree_and_plain_elements_are_plain, 0, 6);
+    tcase_add_loop_test(scan, figures_are_those_of_single_elements, 0, 6);
 
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
