@@ -19,8 +19,9 @@
 typedef struct shared {
     const assay_unary *unary;
     const assay_exhaustive_plan *plan;
-    uint64_t first, end; /* batches */
-    size_t batch;        /* patterns in each */
+    assay_ulp_format input; /* that of the patterns */
+    uint64_t first, end;    /* batches */
+    size_t batch;           /* patterns in each */
     _Atomic uint64_t next, done;
     atomic_bool stop;
 } shared;
@@ -30,12 +31,13 @@ typedef struct worker {
     pthread_t thread;
     bool is_caller; /* the one that reports progress */
     assay_error_stats stats;
-    uint64_t nan_inputs, digest;
+    uint64_t inputs, nan_inputs, digest;
     assay_status status;
     char text[TEXT]; /* the error's, which lives per thread */
-    _Alignas(16) unsigned char x[4 * BATCH];
-    _Alignas(16) unsigned char y[4 * BATCH];
-    double hi[BATCH], lo[BATCH], bound[BATCH];
+    _Alignas(64) unsigned char x[4 * BATCH];
+    _Alignas(64) unsigned char y[8 * BATCH];
+    _Alignas(64) double hi[BATCH];
+    double lo[BATCH], bound[BATCH];
 } worker;
 
 uint64_t assay__exhaustive_batches(assay_dtype dtype)
@@ -87,16 +89,12 @@ static uint64_t mixed(uint64_t digest, uint64_t batch)
     return assay__output_digest(pair, sizeof pair);
 }
 
-static assay_status run_batch(worker *w, uint64_t batch)
+/* The reference and the comparison; `y` is the kernel's. */
+static assay_status judge_batch(worker *w, uint64_t first, size_t n)
 {
     const assay_unary *u = w->all->unary;
-    size_t n = w->all->batch, bytes = assay_dtype_bytes(u->dtype);
-    uint64_t first = batch * n;
 
-    write_patterns(w->x, bytes, first, n);
-    memset(w->y, 0xff, n * bytes); /* a NaN in every format */
     ASSAY_TRY(u->wide(u->wide_cookie, w->x, n, w->hi, w->lo, w->bound));
-    ASSAY_TRY(u->kernel(u->kernel_cookie, w->x, w->y, n));
     assay_error_batch b = {.y = w->y,
                            .hi = w->hi,
                            .lo = w->lo,
@@ -104,10 +102,24 @@ static assay_status run_batch(worker *w, uint64_t batch)
                            .first = first,
                            .count = n,
                            .inputs = {w->x},
-                           .input_dtypes = {u->dtype},
+                           .input_dtypes = {u->input},
                            .input_count = 1};
-    ASSAY_TRY(assay__error_stats_add(&w->stats, &b));
-    w->nan_inputs += count_nan(&w->stats.format, first, n);
+    return assay__error_stats_add(&w->stats, &b);
+}
+
+static assay_status run_batch(worker *w, uint64_t batch)
+{
+    const assay_unary *u = w->all->unary;
+    size_t n = w->all->batch, bytes = assay_dtype_bytes(u->output);
+    uint64_t first = batch * n;
+
+    write_patterns(w->x, assay_dtype_bytes(u->input), first, n);
+    memset(w->y, 0xff, n * bytes); /* a NaN in every format */
+    ASSAY_TRY(u->kernel(u->kernel_cookie, w->x, w->y, n));
+    if (!w->all->plan->digest_only)
+        ASSAY_TRY(judge_batch(w, first, n));
+    w->inputs += n;
+    w->nan_inputs += count_nan(&w->all->input, first, n);
     w->digest += mixed(assay__output_digest(w->y, n * bytes), batch);
     return ASSAY_OK;
 }
@@ -156,11 +168,12 @@ static unsigned start(worker **workers, unsigned count)
 static assay_status plan_validate(const assay_unary *unary, const assay_exhaustive_plan *plan,
                                   shared *all)
 {
-    uint64_t batches = assay__exhaustive_batches(unary->dtype);
+    uint64_t batches = assay__exhaustive_batches(unary->input);
 
     if (batches == 0)
         return assay__fail(ASSAY_INVALID, "exhaustive run: %s is no float type of at most 32 bits",
-                           assay_dtype_name(unary->dtype) ? assay_dtype_name(unary->dtype) : "?");
+                           assay_dtype_name(unary->input) ? assay_dtype_name(unary->input) : "?");
+    ASSAY_TRY(assay__ulp_format(unary->input, false, &all->input));
     if (plan->threads == 0 || plan->threads > MAX_THREADS)
         return assay__fail(ASSAY_INVALID, "exhaustive run: %u threads (1 to %d)", plan->threads,
                            MAX_THREADS);
@@ -170,7 +183,7 @@ static assay_status plan_validate(const assay_unary *unary, const assay_exhausti
                            (unsigned long long)plan->batch_count, (unsigned long long)batches);
     all->first = plan->first_batch;
     all->end = plan->batch_count ? plan->first_batch + plan->batch_count : batches;
-    size_t bits = 8 * assay_dtype_bytes(unary->dtype);
+    size_t bits = 8 * assay_dtype_bytes(unary->input);
     all->batch = bits < 13 ? (size_t)1 << bits : BATCH;
     atomic_init(&all->next, all->first);
     atomic_init(&all->done, 0);
@@ -190,12 +203,13 @@ static void workers_destroy(worker **workers, unsigned count)
 static assay_status workers_create(worker **workers, unsigned count, shared *all)
 {
     for (unsigned t = 0; t < count; t++) {
-        workers[t] = calloc(1, sizeof *workers[t]);
+        workers[t] = aligned_alloc(64, sizeof *workers[t]);
         if (!workers[t])
             return assay__fail(ASSAY_NOMEM, "exhaustive run: %u threads", count);
+        memset(workers[t], 0, sizeof *workers[t]);
         workers[t]->all = all;
         workers[t]->is_caller = t == 0;
-        ASSAY_TRY(assay__error_stats_init(&workers[t]->stats, all->unary->dtype, false));
+        ASSAY_TRY(assay__error_stats_init(&workers[t]->stats, all->unary->output, false));
     }
     return ASSAY_OK;
 }
@@ -210,15 +224,16 @@ static assay_status collect(worker **workers, unsigned count, const shared *all,
             return assay__fail(workers[t]->status, "%s", workers[t]->text);
     for (unsigned t = 1; t < count; t++) {
         ASSAY_TRY(assay__error_stats_merge(&w->stats, &workers[t]->stats));
+        w->inputs += workers[t]->inputs;
         w->nan_inputs += workers[t]->nan_inputs;
         w->digest += workers[t]->digest;
     }
     *out = (assay_exhaustive_result){.stats = w->stats,
-                                     .inputs = w->stats.elements,
+                                     .inputs = w->inputs,
                                      .nan_inputs = w->nan_inputs,
                                      .digest = w->digest,
                                      .is_complete = all->end - all->first ==
-                                                    assay__exhaustive_batches(all->unary->dtype)};
+                                                    assay__exhaustive_batches(all->unary->input)};
     w->stats.sample.items = NULL; /* moved */
     return ASSAY_OK;
 }

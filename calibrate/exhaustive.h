@@ -8,9 +8,9 @@
 #include "calibrate/error_stats.h"
 
 /* The function under test and its reference. Both are called from several threads at once with
- * arrays of their own. x and y: n elements of `dtype`; hi + lo is exact to within bound. */
+ * arrays of their own, x and y at 64 bytes. hi + lo is exact to within bound. */
 typedef struct assay_unary {
-    assay_dtype dtype; /* of input and output */
+    assay_dtype input, output; /* types of x and y */
     assay_status (*kernel)(void *cookie, const void *x, void *y, size_t n);
     assay_status (*wide)(void *cookie, const void *x, size_t n, double *hi, double *lo,
                          double *bound);
@@ -24,16 +24,18 @@ typedef struct assay_exhaustive_plan {
     unsigned threads;     /* 1 to 256 */
     uint64_t first_batch; /* a part of the space: figures are then no maxima of the function */
     uint64_t batch_count; /* 0: to the end */
+    bool digest_only;     /* runs the kernel alone: no reference, no figures */
     /* Called by the calling thread now and then; false ends the run. NULL: nobody asks. */
     bool (*progress)(void *cookie, uint64_t done, uint64_t total);
     void *cookie;
 } assay_exhaustive_plan;
 
 typedef struct assay_exhaustive_result {
-    assay_error_stats stats; /* index = bit pattern of the input */
+    assay_error_stats stats; /* index = bit pattern of the input; empty with digest_only */
     uint64_t inputs;         /* tested, NaN included */
     uint64_t nan_inputs;     /* of these */
-    uint64_t digest;         /* of all output bits, the same for every number of threads */
+    uint64_t digest;         /* of all output bits, the same for every number of threads; that of
+                              * a whole is the sum of its parts' */
     bool is_complete;        /* every pattern of the type */
 } assay_exhaustive_result;
 

@@ -60,7 +60,7 @@ static void put_pattern(const climb *c, unsigned char *array, size_t i, uint64_t
 static assay_status evaluate(climb *c, const uint64_t *patterns, size_t n, uint64_t *here,
                              double *err_here)
 {
-    unsigned char x[8 * STEPS], y[8 * STEPS];
+    _Alignas(64) unsigned char x[8 * STEPS], y[8 * STEPS];
     double hi[STEPS], lo[STEPS], bound[STEPS];
 
     for (size_t i = 0; i < n; i++)
@@ -116,11 +116,11 @@ assay_status assay__search_run(const assay_unary *unary, const assay_search_plan
 {
     climb c = {.unary = unary, .best = {.err_ulp = -1.0}};
 
-    ASSAY_TRY(assay__ulp_format(unary->dtype, false, &c.format));
+    ASSAY_TRY(assay__ulp_format(unary->output, false, &c.format));
     if (plan->start_count == 0 || plan->evaluations < 2 * STEPS)
         return assay__fail(ASSAY_INVALID, "search: %zu starts, %llu evaluations (at least %d)",
                            plan->start_count, (unsigned long long)plan->evaluations, 2 * STEPS);
-    c.bits = (unsigned)(8 * assay_dtype_bytes(unary->dtype));
+    c.bits = (unsigned)(8 * assay_dtype_bytes(unary->input));
     uint64_t sign = (uint64_t)1 << (c.bits - 1), mask = sign | (sign - 1);
     assay__rng_seed(&c.rng, plan->seed, 0);
     for (size_t s = 0; s < plan->start_count && c.best.evaluations < plan->evaluations; s++) {

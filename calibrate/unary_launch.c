@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* calibrate/unary_launch.c -- see unary_launch.h. */
+#include "calibrate/unary_launch.h"
+
+#include "runtime/error.h"
+
+#include <string.h>
+
+#define EXTENT   "n"
+#define TAIL_MAX 63 /* elements of the short piece, at most */
+
+assay_status assay__unary_problem(const assay_problem *from, assay_problem *out)
+{
+    const assay_op_info *info = assay_op_get((assay_op_id)from->op);
+    assay_problem p = *from;
+
+    if (info->family != ASSAY_FAMILY_ELEMENTWISE_UNARY || info->inputs != 1)
+        return assay__fail(ASSAY_UNSUPPORTED,
+                           "%s: only elementwise ops of one input are run over "
+                           "all inputs",
+                           info->name);
+    for (size_t i = 0; i < info->param_count; i++)
+        if (info->params[i].klass == ASSAY_SHAPE && strcmp(info->params[i].name, EXTENT) != 0)
+            return assay__fail(ASSAY_UNSUPPORTED, "%s: its results depend on the shape (%s)",
+                               info->name, info->params[i].name);
+    if (assay__exhaustive_batches((assay_dtype)p.dtypes[0]) == 0)
+        return assay__fail(ASSAY_UNSUPPORTED, "%s: %s has too many values to run over all of them",
+                           info->name, assay_dtype_name((assay_dtype)p.dtypes[0]));
+    ASSAY_TRY(assay_problem_set_int(
+        &p, EXTENT, (int64_t)1 << (8 * assay_dtype_bytes((assay_dtype)p.dtypes[0]))));
+    ASSAY_TRY(assay_problem_check(&p));
+    *out = p;
+    return ASSAY_OK;
+}
+
+/* A launch over n elements; x and y as the tensors of a caller would be. */
+static assay_status prepare(const assay_unary_launch *l, const void *x, void *y, size_t n,
+                            assay_problem *problem, assay_tensor operands[2], assay_launch *out)
+{
+    const int64_t extent = (int64_t)n;
+    void *in;
+
+    memcpy(&in, &x, sizeof in); /* tensors are not const; inputs are only read */
+    *problem = l->problem;
+    ASSAY_TRY(assay_problem_set_int(problem, EXTENT, extent));
+    ASSAY_TRY(
+        assay_tensor_host(in, (assay_dtype)problem->dtypes[0], 1, &extent, NULL, &operands[0]));
+    ASSAY_TRY(
+        assay_tensor_host(y, (assay_dtype)problem->dtypes[1], 1, &extent, NULL, &operands[1]));
+    *out = (assay_launch){.struct_size = sizeof *out,
+                          .operand_count = 2,
+                          .problem = problem,
+                          .operands = operands,
+                          .tunables = l->tunables,
+                          .instance = l->backend->instance};
+    return ASSAY_OK;
+}
+
+static assay_status launch_piece(const assay_unary_launch *l, const void *x, void *y, size_t n)
+{
+    assay_problem problem;
+    assay_tensor operands[2];
+    assay_launch launch;
+
+    ASSAY_TRY(prepare(l, x, y, n, &problem, operands, &launch));
+    ASSAY_TRY(assay__backend_launch(l->backend, l->kernel->run, &launch));
+    return assay__backend_synchronize(l->backend);
+}
+
+/* Length of the short piece: depends on the values alone, so it is the same for every run. */
+static size_t tail_of(const void *x, size_t bytes, size_t n)
+{
+    uint64_t first = 0;
+
+    memcpy(&first, x, bytes);
+    size_t tail = 1 + (size_t)((first * 0x9e3779b97f4a7c15u) >> 32) % TAIL_MAX;
+    return tail < n ? tail : 0;
+}
+
+static assay_status run_kernel(void *cookie, const void *x, void *y, size_t n)
+{
+    const assay_unary_launch *l = cookie;
+    size_t in = assay_dtype_bytes((assay_dtype)l->problem.dtypes[0]);
+    size_t out = assay_dtype_bytes((assay_dtype)l->problem.dtypes[1]);
+    size_t tail = tail_of(x, in, n), head = n - tail;
+    _Alignas(64) unsigned char tail_x[4 * TAIL_MAX], tail_y[8 * TAIL_MAX];
+
+    ASSAY_TRY(launch_piece(l, x, y, head));
+    if (tail == 0)
+        return ASSAY_OK;
+    memcpy(tail_x, (const unsigned char *)x + head * in, tail * in);
+    memcpy(tail_y, (unsigned char *)y + head * out, tail * out); /* the poison */
+    ASSAY_TRY(launch_piece(l, tail_x, tail_y, tail));
+    memcpy((unsigned char *)y + head * out, tail_y, tail * out);
+    return ASSAY_OK;
+}
+
+static assay_status run_oracle(void *cookie, const void *x, size_t n, double *hi, double *lo,
+                               double *bound)
+{
+    const assay_unary_launch *l = cookie;
+    const assay_wide wide = {.hi = hi, .lo = lo, .bound = bound, .count = (int64_t)n};
+    assay_problem problem;
+    assay_tensor operands[2];
+    assay_launch launch;
+    uint64_t nothing = 0; /* the oracle reads no output of a unary op */
+
+    ASSAY_TRY(prepare(l, x, &nothing, n, &problem, operands, &launch));
+    launch.tunables = NULL;
+    launch.instance = NULL;
+    return l->oracle->wide(&launch, 1, &wide);
+}
+
+assay_unary assay__unary_of(const assay_unary_launch *launch)
+{
+    void *cookie;
+
+    memcpy(&cookie, &launch, sizeof cookie); /* the callbacks only read it */
+    return (assay_unary){.input = (assay_dtype)launch->problem.dtypes[0],
+                         .output = (assay_dtype)launch->problem.dtypes[1],
+                         .kernel = run_kernel,
+                         .wide = run_oracle,
+                         .kernel_cookie = cookie,
+                         .wide_cookie = cookie};
+}
