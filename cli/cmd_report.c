@@ -13,8 +13,10 @@
 
 typedef struct report_args {
     assay__common common;
-    const char *format, *path, *plugin_path;
+    const char *format, *path, *plugin_path, *by;
 } report_args;
+
+static const char *const by_names[] = {"candidate", "set", NULL};
 
 static const assay__arg rows[] = {
     {.name = "format",
@@ -22,6 +24,11 @@ static const assay__arg rows[] = {
      .offset = offsetof(report_args, format),
      .choices = assay__report_format_names,
      .help = "form of the report; without it the end of FILE tells, else md"},
+    {.name = "by",
+     .kind = ASSAY__ARG_CHOICE,
+     .offset = offsetof(report_args, by),
+     .choices = by_names,
+     .help = "what a row of the cost report's CSV is; without it a candidate"},
     {.name = "output",
      .short_name = 'o',
      .kind = ASSAY__ARG_STRING,
@@ -43,6 +50,7 @@ static const assay__args_spec spec = {
     .min_positionals = 1,
     .max_positionals = 1,
     .example = "assay report cost -o report.html\n"
+               "assay report cost --by set --format csv\n"
                "assay report precision --op exp --format csv -o errors.csv",
     .notes = "REPORT is cost or precision. Columns are in docs/reports.md, JSON keys in\n"
              "docs/json.md. The store is only read.",
@@ -141,6 +149,16 @@ static assay_status check_name(const char *name)
                        name);
 }
 
+/* The other forms hold both. */
+static assay_status check_by(const report_args *a, const char *name, assay__report_format format)
+{
+    if (a->by == NULL || (strcmp(name, "cost") == 0 && format == ASSAY__REPORT_CSV))
+        return ASSAY_OK;
+    return assay__fail(ASSAY_INVALID,
+                       "--by chooses the rows of the cost report's CSV; add --format csv, or leave "
+                       "it out");
+}
+
 static int run(const report_args *a, const char *name)
 {
     assay__report_options o = {.db_path = a->common.db,
@@ -148,7 +166,8 @@ static int run(const report_args *a, const char *name)
                                .backends = &a->common.backends,
                                .kernels = &a->common.kernels,
                                .dtype = a->common.dtype};
-    const char *format = a->common.is_json ? "json" : a->format;
+    const assay__report_format format =
+        assay__report_format_of(a->common.is_json ? "json" : a->format, a->path);
     current now = {.count = 0};
     char *text = NULL;
     size_t size = 0;
@@ -156,10 +175,12 @@ static int run(const report_args *a, const char *name)
 
     if (status == ASSAY_OK)
         status = assay__kernel_filter_check(&a->common);
+    if (status == ASSAY_OK)
+        status = check_by(a, name, format);
     if (status == ASSAY_OK) {
         look_around(a, &now, &o);
-        status =
-            assay__report_make(name, &o, assay__report_format_of(format, a->path), &text, &size);
+        o.by_set = a->by != NULL && strcmp(a->by, "set") == 0;
+        status = assay__report_make(name, &o, format, &text, &size);
     }
     if (status == ASSAY_OK)
         status = put_out(a->path, text, size);

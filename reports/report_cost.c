@@ -372,13 +372,19 @@ static void section(assay__page *page, const char *title, const assay__report_pl
     assay__page_section(page, text);
 }
 
-static void place_part(assay__page *page, const assay__cost *cost, const assay__report_place *place,
-                       bool is_named)
+static void place_part(assay__page *page, const assay__cost *cost, const assay__set_totals *sets,
+                       const assay__report_place *place, bool is_named)
 {
     if (has_results(cost, place)) {
         section(page, place->is_here ? "Results" : "Measured elsewhere", place, is_named);
         results(page, cost, place);
         assay__cost_charts(page, cost, place);
+    }
+    if (assay__cost_has_sets(sets, place)) {
+        section(page, "Shape sets", place, is_named);
+        assay__cost_sets_page(page, sets, place);
+    }
+    if (has_results(cost, place)) {
         section(page, "Rejected candidates", place, is_named);
         rejected(page, cost, place);
         section(page, "All candidates", place, is_named);
@@ -393,7 +399,7 @@ static void place_part(assay__page *page, const assay__cost *cost, const assay__
     assay__part_peaks(page, &cost->set, place);
 }
 
-void assay__cost_page(assay__page *page, const assay__cost *cost)
+void assay__cost_page(assay__page *page, const assay__cost *cost, const assay__set_totals *sets)
 {
     const assay__report_set *set = &cost->set;
 
@@ -403,6 +409,10 @@ void assay__cost_page(assay__page *page, const assay__cost *cost)
     for (size_t pass = 0; pass < 2; pass++) /* this machine first */
         for (size_t i = 0; i < set->place_count; i++)
             if (set->places[i].is_here == (pass == 0))
-                place_part(page, cost, &set->places[i], set->place_count > 1);
+                place_part(page, cost, sets, &set->places[i], set->place_count > 1);
+    if (assay__cost_has_sets(sets, NULL)) {
+        assay__page_section(page, "Shape sets that were not measured");
+        assay__cost_sets_page(page, sets, NULL);
+    }
     assay__part_sources(page, set);
 }

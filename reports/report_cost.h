@@ -10,14 +10,24 @@
 
 #include "reports/cost_rows.h"
 #include "reports/report_page.h"
+#include "reports/set_totals.h"
 
 /* All cases, for people.  Charts in HTML only. */
-void assay__cost_page(assay__page *page, const assay__cost *cost);
+void assay__cost_page(assay__page *page, const assay__cost *cost, const assay__set_totals *sets);
 void assay__cost_charts(assay__page *page, const assay__cost *cost,
                         const assay__report_place *place);
 /* One row a candidate. */
 assay_status assay__cost_csv(const assay__cost *cost, FILE *file);
-assay_status assay__cost_json(const assay__cost *cost, FILE *file);
+assay_status assay__cost_json(const assay__cost *cost, const assay__set_totals *sets, FILE *file);
+
+/* Weighted times of shape sets.  place NULL: of sets that were measured nowhere. */
+bool assay__cost_has_sets(const assay__set_totals *sets, const assay__report_place *place);
+void assay__cost_sets_page(assay__page *page, const assay__set_totals *sets,
+                           const assay__report_place *place);
+/* One row a set, and one an op of it. */
+assay_status assay__cost_sets_csv(const assay__set_totals *sets, FILE *file);
+/* The elements of a list. */
+assay_status assay__cost_sets_json(const assay__set_totals *sets, FILE *file);
 
 /* Is the case a result of this place, to be shown among its others? */
 bool assay__cost_is_result(const assay__cost_case *c, const assay__report_place *place);

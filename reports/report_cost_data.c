@@ -211,7 +211,7 @@ static json_t *case_json(const assay__cost *cost, const assay__cost_case *c)
     return NULL;
 }
 
-assay_status assay__cost_json(const assay__cost *cost, FILE *file)
+assay_status assay__cost_json(const assay__cost *cost, const assay__set_totals *sets, FILE *file)
 {
     bool is_first = true;
 
@@ -222,6 +222,8 @@ assay_status assay__cost_json(const assay__cost *cost, FILE *file)
         ASSAY_TRY(assay__part_json_piece(file, case_json(cost, &cost->cases[i]), is_first));
         is_first = false;
     }
+    (void)fputs("],\n\"sets\": [", file);
+    ASSAY_TRY(assay__cost_sets_json(sets, file));
     (void)fputs("]}\n", file);
     return ASSAY_OK;
 }

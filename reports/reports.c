@@ -66,36 +66,50 @@ static assay_status write_page(const void *rows, void (*put)(assay__page *, cons
 
 /* ---- cost ---- */
 
+typedef struct cost_report {
+    assay__cost cost;
+    assay__set_totals sets;
+} cost_report;
+
 static assay_status cost_csv(const void *rows, FILE *file)
 {
-    return assay__cost_csv(rows, file);
+    const cost_report *r = rows;
+
+    return r->cost.set.options->by_set ? assay__cost_sets_csv(&r->sets, file)
+                                       : assay__cost_csv(&r->cost, file);
 }
 
 static assay_status cost_json(const void *rows, FILE *file)
 {
-    return assay__cost_json(rows, file);
+    const cost_report *r = rows;
+
+    return assay__cost_json(&r->cost, &r->sets, file);
 }
 
 static void cost_page(assay__page *page, const void *rows)
 {
-    assay__cost_page(page, rows);
+    const cost_report *r = rows;
+
+    assay__cost_page(page, &r->cost, &r->sets);
 }
 
 static assay_status make_cost(const assay__report_options *options, assay__report_format format,
                               char **text, size_t *size)
 {
-    assay__cost cost;
+    cost_report r;
     assay_status status;
 
-    ASSAY_TRY(assay__cost_load(options, &cost));
-    if (format == ASSAY__REPORT_CSV)
-        status = write_data(&cost, cost_csv, text, size);
-    else if (format == ASSAY__REPORT_JSON)
-        status = write_data(&cost, cost_json, text, size);
-    else
-        status = write_page(&cost, cost_page, format == ASSAY__REPORT_HTML, "Assay: cost",
+    ASSAY_TRY(assay__cost_load(options, &r.cost));
+    status = assay__set_totals_load(&r.cost, &r.sets);
+    if (status == ASSAY_OK && format == ASSAY__REPORT_CSV)
+        status = write_data(&r, cost_csv, text, size);
+    else if (status == ASSAY_OK && format == ASSAY__REPORT_JSON)
+        status = write_data(&r, cost_json, text, size);
+    else if (status == ASSAY_OK)
+        status = write_page(&r, cost_page, format == ASSAY__REPORT_HTML, "Assay: cost",
                             "Measured times of kernels, and which one is picked", text, size);
-    assay__cost_clear(&cost);
+    assay__set_totals_clear(&r.sets);
+    assay__cost_clear(&r.cost);
     return status;
 }
 

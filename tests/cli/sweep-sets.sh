@@ -27,3 +27,18 @@ want='2|add f32,f32,f32 n=100|one|first|5.0|a paper
 2|add f32,f32,f32 n=100|two|also first|4.0|another paper
 2|add f32,f32,f32 n=200|one|second|5.0|'
 [ "$(stored)" = "$want" ] || { stored && echo "wanted: $want" && exit 1; }
+
+# The report weighs them; a row of another op that no kernel here runs is not measured.
+expect 0 '*' '*' assay report cost --db "$db" --plugins "$WORK/plugins" --json
+query '.sets | map(select(.op == null)) | map([.set, .rows, .covered, .runs]) == [["one", 2, 2, 10], ["two", 1, 1, 4]]'
+query '.sets | all(.picked.time_ns > 0 and .picked.time_ns <= .default.time_ns * 1.5 and .gain >= 0.9)'
+query '(.problems | map({(.problem): .winner.time_ns}) | add) as $ns |
+    .sets[0].picked.time_ns - 5 * $ns["add f32,f32,f32 n=100"] - 5 * $ns["add f32,f32,f32 n=200"] | fabs < 1e-3'
+expect 0 '*' '*' assay report cost --db "$db" --plugins "$WORK/plugins" --by set --format csv
+[ "$(wc -l <"$WORK/stdout")" = 5 ] || { cat "$WORK/stdout" && exit 1; }
+head -n 1 "$WORK/stdout" | tr ',' '\n' | while read -r column; do
+    grep -q "\`$column\`" docs/reports.md || { echo "$column is not in docs/reports.md" && exit 1; }
+done || exit 1
+expect 2 '' '*--by chooses the rows of the cost report*' assay report cost --db "$db" --by set --format md
+expect 2 '' '*--by chooses the rows of the cost report*' assay report precision --db "$db" --by set --format csv
+expect 2 '' "*--by*" assay report cost --db "$db" --by sets --format csv
