@@ -63,6 +63,9 @@ assay_status assay__host_library_identity(assay_instance *instance, const char *
 assay_status assay__host_library_at(const assay_instance *instance, const void *address, char *buf,
                                     size_t cap);
 
+/* What follows ".so." in the name of the file behind `path`; "unknown" where nothing does. */
+void assay__host_file_version(const char *path, char *version, size_t cap);
+
 /* CPUs that the calling thread may use (affinity), at least 1. */
 unsigned assay__host_usable_cpus(void);
 

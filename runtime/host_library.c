@@ -20,7 +20,7 @@ static bool of_c_library(const char *soname)
 }
 
 /* What follows ".so." in the name of the file itself; "unknown" where nothing does. */
-static void version_of_file(const char *path, char *version, size_t cap)
+void assay__host_file_version(const char *path, char *version, size_t cap)
 {
     char real[PATH_MAX];
     const char *tail = realpath(path, real) != NULL ? strstr(real, ".so.") : NULL;
@@ -49,7 +49,7 @@ assay_status assay__host_library_identity(assay_instance *instance, const char *
     void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
 
     if (handle != NULL && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
-        version_of_file(map->l_name, version, sizeof version);
+        assay__host_file_version(map->l_name, version, sizeof version);
     if (handle != NULL)
         dlclose(handle);
     if (of_c_library(library))
@@ -68,6 +68,6 @@ assay_status assay__host_library_at(const assay_instance *instance, const void *
 
     if (dladdr(address, &info) == 0 || assay__elf_id_of_address(address, &id) != ASSAY_OK)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "no library at %p", address);
-    version_of_file(info.dli_fname, version, sizeof version);
+    assay__host_file_version(info.dli_fname, version, sizeof version);
     return write_identity(instance, &id, version, buf, cap);
 }

@@ -43,3 +43,12 @@ $(PLUG_FILES): $(BUILD)/tests/loader/assay_%.so: tests/plugins/plug.c backends/p
 	    $(LDFLAGS_ALL) -Wl,--build-id=sha1 -Wl,--version-script=backends/plugin.map $< -o $@
 test-plugins: $(PLUG_FILES)
 $(BUILD)/tests/test_plugin: | $(PLUG_FILES)
+
+# A library of names that those behind plug-ins have too.
+SHADOW := $(BUILD)/tests/loader/shadow.so
+$(SHADOW): tests/plugins/shadow.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
+	@mkdir -p $(@D)
+	$(call say,LINK $@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -shared $(LDFLAGS_ALL) $< -o $@
+test-plugins: $(SHADOW)
+$(BUILD)/tests/test_rivals: | $(SHADOW)

@@ -9,14 +9,11 @@
 
 #include "backends/openblas/openblas.h"
 #include "backends/source_hash.h"
+#include "backends/thread_choice.h"
 #include "gen/config.h"
-#include "runtime/elf_id.h"
-#include "runtime/host_backend.h"
+#include "runtime/host_opened.h"
 
-static const int64_t thread_values[] = {1, 2, 4, 8, 16, 32, 64};
-static assay_tunable tunables[] = {{"threads", thread_values,
-                                    sizeof thread_values / sizeof *thread_values, 1,
-                                    "threads that OpenBLAS may use"}};
+static assay_tunable tunables[] = {THREADS_TUNABLE("threads that OpenBLAS may use")};
 static const char *const sources[] = {"backends/openblas/openblas_gemm.c",
                                       "backends/openblas/openblas_library.c", NULL};
 static const char *const libraries[] = {"openblas", NULL};
@@ -61,9 +58,8 @@ static assay_status library_identity(assay_instance *instance, const char *name,
                                      size_t cap)
 {
     const char *why;
-    char version[32];
+    char version[32], more[512];
     const void *symbol;
-    assay__elf_id id;
 
     if (strcmp(name, "openblas") != 0)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "no library %s here", name);
@@ -71,18 +67,10 @@ static assay_status library_identity(assay_instance *instance, const char *name,
     if (library == NULL)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "OpenBLAS: %s", why);
     memcpy(&symbol, &library->sgemm, sizeof symbol);
-    if (assay__elf_id_of_address(symbol, &id) != ASSAY_OK)
-        return assay__host_fail(instance, ASSAY_UNAVAILABLE, "OpenBLAS: its file cannot be read");
     read_version(library->get_config(), version, sizeof version);
-    int length = snprintf(buf, cap,
-                          "soname=%s\nversion=%s\nbuild_id=%s\nconfig=%s\ncorename=%s\n"
-                          "parallel=%d\n",
-                          id.soname, version, id.build_id, library->get_config(),
-                          library->get_corename(), library->get_parallel());
-    if (length < 0 || (size_t)length >= cap)
-        return assay__host_fail(instance, ASSAY_OVERFLOW, "identity of OpenBLAS needs %d bytes",
-                                length + 1);
-    return ASSAY_OK;
+    snprintf(more, sizeof more, "config=%s\ncorename=%s\nparallel=%d\n", library->get_config(),
+             library->get_corename(), library->get_parallel());
+    return assay__opened_identity(instance, symbol, version, more, buf, cap);
 }
 
 static const assay_backend backend = {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/blis/blis_library.c -- where BLIS is found and what is taken from it. */
+#include "backends/blis/blis_calls.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "runtime/host_opened.h"
+
+static blis_library library;
+static bool ready;
+static char reason[PATH_MAX + 256];
+
+static const char *const places[] = {
+    "/usr/lib/x86_64-linux-gnu/blis-openmp/libblis.so.4",
+    "/usr/lib/x86_64-linux-gnu/blis-pthread/libblis.so.4",
+    "/usr/lib/x86_64-linux-gnu/blis-serial/libblis.so.4",
+    "libblis.so.4",
+    NULL,
+};
+
+#define TAKE(name, field)                   \
+    {                                       \
+        name, offsetof(blis_library, field) \
+    }
+static const assay__opened_symbol symbols[] = {
+    TAKE("bli_sgemm", sgemm),
+    TAKE("bli_dgemm", dgemm),
+    TAKE("bli_thread_set_num_threads", set_threads),
+    TAKE("bli_thread_get_num_threads", get_threads),
+    TAKE("bli_info_get_enable_threading", threading),
+    TAKE("bli_info_get_enable_openmp", openmp),
+    TAKE("bli_info_get_int_type_size", int_bits),
+    TAKE("bli_info_get_version_str", version),
+    TAKE("bli_arch_query_id", arch_id),
+    TAKE("bli_arch_string", arch_name),
+    TAKE("bli_error_checking_level_set", set_error_checking),
+};
+
+static const assay__opened_spec spec = {
+    .title = "BLIS",
+    .variable = "ASSAY_BLIS",
+    .package = "libblis4-openmp",
+    .places = places,
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof *symbols,
+};
+
+static bool wide(void)
+{
+    if (library.int_bits() == 64)
+        return true;
+    snprintf(reason, sizeof reason, "this build counts in %d bits, 64 are needed",
+             (int)library.int_bits());
+    return false;
+}
+
+static void open_once(void)
+{
+    ready = assay__opened_load(&spec, &library, reason, sizeof reason) && wide();
+    if (!ready)
+        return;
+    library.set_error_checking(BLIS_CALLS_NO_ERROR_CHECKING); /* its checks end the process */
+    library.set_threads(1);
+}
+
+const blis_library *blis_open(const char **why)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, open_once);
+    if (why != NULL)
+        *why = reason;
+    return ready ? &library : NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/host_opened.c -- finds, opens and identifies the library of a plug-in. */
+#include "runtime/host_opened.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/elf_id.h"
+#include "runtime/host_backend.h"
+
+typedef struct opening {
+    const assay__opened_spec *spec;
+    void *handle;
+    const char *file; /* the loader's name of it */
+    char *reason;
+    size_t cap;
+} opening;
+
+static void open_first(opening *o)
+{
+    const char *chosen = getenv(o->spec->variable);
+
+    if (chosen != NULL && chosen[0] != '\0') {
+        o->handle = dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+        if (o->handle == NULL)
+            snprintf(o->reason, o->cap, "%s: %.900s", o->spec->variable, dlerror());
+        return;
+    }
+    for (const char *const *place = o->spec->places; *place != NULL; place++) {
+        o->handle = dlopen(*place, RTLD_NOW | RTLD_LOCAL);
+        if (o->handle != NULL)
+            return;
+    }
+    /* The last place is the SONAME: its text says what is missing, a library of it included. */
+    snprintf(o->reason, o->cap, "%.500s; install %s or set %s", dlerror(), o->spec->package,
+             o->spec->variable);
+}
+
+static bool in_file(const void *symbol, const char *file)
+{
+    char owner[PATH_MAX], wanted[PATH_MAX];
+    Dl_info info;
+
+    return dladdr(symbol, &info) != 0 && realpath(info.dli_fname, owner) != NULL &&
+           realpath(file, wanted) != NULL && strcmp(owner, wanted) == 0;
+}
+
+/* POSIX lets object pointers stand for functions here; C has no cast for it. */
+static bool take(const opening *o, const char *name, void *slot)
+{
+    void *symbol = dlsym(o->handle, name);
+
+    if (symbol == NULL) {
+        snprintf(o->reason, o->cap, "%.800s has no %s", o->file, name);
+        return false;
+    }
+    if (!in_file(symbol, o->file)) {
+        snprintf(o->reason, o->cap, "%s is not from %.800s: another library shadows it", name,
+                 o->file);
+        return false;
+    }
+    /* The library's own calls look in the global scope first. */
+    const void *global = dlsym(RTLD_DEFAULT, name);
+    if (global != NULL && !in_file(global, o->file)) {
+        snprintf(o->reason, o->cap, "%s is loaded globally and would shadow that of %.800s", name,
+                 o->file);
+        return false;
+    }
+    memcpy(slot, &symbol, sizeof symbol);
+    return true;
+}
+
+bool assay__opened_load(const assay__opened_spec *spec, void *table, char *reason, size_t cap)
+{
+    opening o = {.spec = spec, .reason = reason, .cap = cap};
+    struct link_map *map = NULL;
+
+    assert(spec->symbol_count > 0);
+    open_first(&o);
+    if (o.handle == NULL)
+        return false;
+    if (dlinfo(o.handle, RTLD_DI_LINKMAP, &map) != 0 || map == NULL) {
+        snprintf(reason, cap, "the loader does not say where %s came from", spec->title);
+        return false;
+    }
+    o.file = map->l_name;
+    for (size_t i = 0; i < spec->symbol_count; i++)
+        if (!take(&o, spec->symbols[i].name, (char *)table + spec->symbols[i].slot))
+            return false;
+    return true;
+}
+
+assay_status assay__opened_identity(const assay_instance *instance, const void *address,
+                                    const char *version, const char *more, char *buf, size_t cap)
+{
+    char file_version[64];
+    assay__elf_id id;
+    Dl_info info;
+
+    if (dladdr(address, &info) == 0 || assay__elf_id_of_address(address, &id) != ASSAY_OK)
+        return assay__host_fail(instance, ASSAY_UNAVAILABLE, "the library's file cannot be read");
+    if (version == NULL) {
+        assay__host_file_version(info.dli_fname, file_version, sizeof file_version);
+        version = file_version;
+    }
+    int length = snprintf(buf, cap, "soname=%s\nversion=%s\nbuild_id=%s\n%s", id.soname, version,
+                          id.build_id[0] != '\0' ? id.build_id : "unknown", more);
+    if (length < 0 || (size_t)length >= cap)
+        return assay__host_fail(instance, ASSAY_OVERFLOW, "identity of %s needs %d bytes",
+                                id.soname, length + 1);
+    return ASSAY_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/host_opened.h -- a library of others that a plug-in opens at run time by its full path.
+ *
+ * Never linked and never made global: with two BLAS libraries in one process, over a hundred names
+ * of one would bind to the other.  What was opened must own every symbol that is called, and no
+ * symbol of that name may be visible to all, because the library's own calls would go there. */
+#ifndef ASSAY_RUNTIME_HOST_OPENED_H
+#define ASSAY_RUNTIME_HOST_OPENED_H
+
+#include "assay/plugin.h"
+
+typedef struct assay__opened_symbol {
+    const char *name;
+    size_t slot; /* offset of the function pointer in the table */
+} assay__opened_symbol;
+
+typedef struct assay__opened_spec {
+    const char *title;         /* as people know it: "OpenBLAS" */
+    const char *variable;      /* environment: a path that replaces `places` */
+    const char *package;       /* Debian's, for the reason when absent */
+    const char *const *places; /* tried in order: full paths, then a SONAME; NULL-terminated */
+    const assay__opened_symbol *symbols;
+    size_t symbol_count;
+} assay__opened_spec;
+
+/* Opens the library and fills the function pointers of `table`.  false: not usable, `reason` says
+ * why; the table's content is then undefined.  Call once (pthread_once); never closed. */
+bool assay__opened_load(const assay__opened_spec *spec, void *table, char *reason, size_t cap);
+
+/* "soname=, version=, build_id=" of the file that `address` lies in, then `more`, which holds
+ * whole "key=value\n" lines.  version NULL: what follows ".so." in the file's name. */
+assay_status assay__opened_identity(const assay_instance *instance, const void *address,
+                                    const char *version, const char *more, char *buf, size_t cap);
+
+#endif

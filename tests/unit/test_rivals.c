@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_rivals.c -- plug-ins whose library is opened at run time: found, named, refused,
+ * and side by side in one process.
+ *
+ * Their numbers are checked by test_kernels with all others. */
+#include <check.h>
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/plugin_case.h"
+
+static const struct rival {
+    const char *name;     /* plug-in and library */
+    const char *variable; /* where its library is */
+    const char *symbol;   /* the first that is taken */
+    const char *identity; /* lines that its identity must have */
+    assay_op_id op;
+    const char *params; /* of a small problem */
+} rivals[] = {
+    {"openblas", "ASSAY_OPENBLAS", "cblas_sgemm", "soname config corename parallel",
+     ASSAY_OP_matmul, "m=2,n=2,k=2"},
+    {"blis", "ASSAY_BLIS", "bli_sgemm", "soname architecture threading", ASSAY_OP_matmul,
+     "m=2,n=2,k=2"},
+};
+#define RIVALS ((int)(sizeof rivals / sizeof *rivals))
+
+static char last_text[2048];
+
+static assay_status note(assay_status status, const char *text)
+{
+    snprintf(last_text, sizeof last_text, "%s", text);
+    return status;
+}
+
+static const assay_host host = {
+    .struct_size = sizeof host, .abi_version = ASSAY_PLUGIN_ABI, .fail = note};
+
+static assay_status identify(const struct rival *r, char *text, size_t cap)
+{
+    const assay_manifest *m = plugin_load(r->name);
+    assay_instance *instance;
+
+    ck_assert_int_eq(m->backend->open(&host, &instance), ASSAY_OK);
+    assay_status status = m->backend->library_identity(instance, r->name, text, cap);
+    m->backend->close(instance);
+    return status;
+}
+
+/* A machine without the library is no failure: the reason is what can be tested there. */
+static bool absent(const struct rival *r, assay_status status)
+{
+    if (status == ASSAY_OK)
+        return false;
+    printf("%s is not here: %s\n", r->name, last_text);
+    ck_assert_int_eq(status, ASSAY_UNAVAILABLE);
+    ck_assert_msg(strstr(last_text, "install") != NULL, "%s", last_text);
+    return true;
+}
+
+START_TEST(identity_has_what_decides_results)
+{
+    const struct rival *r = &rivals[_i];
+    const assay_manifest *m = plugin_load(r->name);
+    char text[1024], words[128], key[64], *rest = words;
+    assay_instance *instance;
+
+    if (absent(r, identify(r, text, sizeof text)))
+        return;
+    snprintf(words, sizeof words, "%s", r->identity);
+    for (char *word; (word = strsep(&rest, " ")) != NULL;) {
+        snprintf(key, sizeof key, "%s=", word);
+        const char *at = strstr(text, key);
+        ck_assert_msg(at != NULL && (at == text || at[-1] == '\n'), "no %s in %s", key, text);
+        ck_assert_msg(at[strlen(key)] != '\n', "%s is empty", key);
+    }
+    ck_assert_msg(strstr(text, "build_id=unknown") == NULL, "%s", text);
+    ck_assert_int_eq(m->backend->open(&host, &instance), ASSAY_OK);
+    ck_assert_int_eq(m->backend->library_identity(instance, r->name, text, 20), ASSAY_OVERFLOW);
+    ck_assert_int_eq(m->backend->library_identity(instance, "lapack", text, sizeof text),
+                     ASSAY_UNAVAILABLE);
+    m->backend->close(instance);
+}
+END_TEST
+
+static void check_refused(const struct rival *r, const char *word)
+{
+    const assay_manifest *m = plugin_load(r->name);
+    char text[1024];
+    plugin_case c;
+
+    ck_assert_int_eq(identify(r, text, sizeof text), ASSAY_UNAVAILABLE);
+    ck_assert_msg(strstr(last_text, word) != NULL, "no '%s' in: %s", word, last_text);
+    plugin_case_init(&c, r->op, ASSAY_F32, r->params, 0);
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
+    for (size_t i = 0; i < m->kernels[0].tunable_count; i++)
+        tunables[i] = m->kernels[0].tunables[i].default_value;
+    ck_assert_int_eq(plugin_case_run(&c, &m->kernels[0], tunables), ASSAY_UNAVAILABLE);
+    plugin_case_clear(&c);
+}
+
+START_TEST(absent_library_gives_a_reason)
+{
+    setenv(rivals[_i].variable, "/nonexistent/lib.so", 1);
+    check_refused(&rivals[_i], "nonexistent");
+}
+END_TEST
+
+START_TEST(other_library_is_refused)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "has no %s", rivals[_i].symbol);
+    setenv(rivals[_i].variable, "libm.so.6", 1);
+    check_refused(&rivals[_i], text);
+}
+END_TEST
+
+/* A child's exit status; `work` runs in it alone, so that it loads what it likes. */
+static int in_child(int (*work)(const struct rival *, float *), const struct rival *r, float *out)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+
+    ck_assert_int_ge(child, 0);
+    if (child == 0)
+        _exit(work(r, out));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int usable(const struct rival *r, float *out)
+{
+    char text[1024];
+
+    (void)out;
+    return identify(r, text, sizeof text) == ASSAY_OK ? 0 : 1;
+}
+
+/* A host that links a BLAS: this library's own calls would go there, so it is not used. */
+START_TEST(shadowed_library_is_refused)
+{
+    const struct rival *r = &rivals[_i];
+    const char *build = getenv("ASSAY_BUILD");
+    char path[512];
+
+    if (in_child(usable, r, NULL) != 0)
+        return;
+    snprintf(path, sizeof path, "%s/tests/loader/shadow.so", build != NULL ? build : "build");
+    ck_assert_msg(dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL, "%s", dlerror());
+    check_refused(r, "globally");
+}
+END_TEST
+
+enum { M = 31, N = 33, K = 400 };
+
+static int compute(const struct rival *r, float *out)
+{
+    const assay_manifest *m = plugin_load(r->name);
+    const assay_kernel_desc *k = plugin_kernel(m, ASSAY_OP_matmul, ASSAY_F32, NULL);
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {1};
+    plugin_case c;
+
+    plugin_case_init(&c, ASSAY_OP_matmul, ASSAY_F32, "m=31,n=33,k=400", 0);
+    plugin_case_fill(&c, 0, 1, 1.0);
+    plugin_case_fill(&c, 1, 2, 1.0);
+    if (plugin_case_run(&c, k, tunables) != ASSAY_OK)
+        return 1;
+    memcpy(out, assay_tensor_data(&c.operands[2]), M * N * sizeof *out);
+    plugin_case_clear(&c);
+    return 0;
+}
+
+static bool multiplies(const struct rival *r)
+{
+    return r->op == ASSAY_OP_matmul && in_child(usable, r, NULL) == 0;
+}
+
+/* All in one process, in both orders, the libraries give the bits that each gives when alone.  That
+ * libraries differ shows that the comparison can tell: one that computed through another would give
+ * the other's bits. */
+START_TEST(libraries_in_one_process_compute_by_themselves)
+{
+    size_t bytes = M * N * sizeof(float);
+    float *alone = mmap(NULL, bytes * (size_t)RIVALS, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    float together[M * N];
+    int here[RIVALS], count = 0;
+
+    ck_assert(alone != MAP_FAILED);
+    for (int i = 0; i < RIVALS; i++)
+        if (multiplies(&rivals[i])) {
+            here[count] = i;
+            ck_assert_int_eq(in_child(compute, &rivals[i], alone + i * M * N), 0);
+            count++;
+        }
+    for (int step = 0; step < 2 * count; step++) {
+        int i = here[_i == 0 ? step % count : count - 1 - step % count];
+        ck_assert_int_eq(compute(&rivals[i], together), 0);
+        ck_assert_msg(memcmp(together, alone + i * M * N, bytes) == 0,
+                      "%s gives other bits beside others", rivals[i].name);
+    }
+    for (int i = 1; i < count; i++)
+        ck_assert_msg(memcmp(alone + here[0] * M * N, alone + here[i] * M * N, bytes) != 0,
+                      "%s and %s cannot be told apart", rivals[here[0]].name, rivals[here[i]].name);
+    munmap(alone, bytes * (size_t)RIVALS);
+}
+END_TEST
+
+START_TEST(threads_beyond_the_cpus_are_left_out)
+{
+    const assay_manifest *m = plugin_load(rivals[_i].name);
+    const assay_kernel_desc *k = &m->kernels[0];
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
+    cpu_set_t set;
+    plugin_case c;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    plugin_case_init(&c, k->op, ASSAY_F32, rivals[_i].params, 0);
+    for (size_t i = 0; i < k->tunable_count; i++)
+        tunables[i] = k->tunables[i].default_value;
+    ck_assert(k->can_run_fn(&c.problem, NULL) && k->can_run_fn(&c.problem, tunables));
+    if (k->tunable_count > 0 && strcmp(k->tunables[0].name, "threads") == 0)
+        for (size_t i = 0; i < k->tunables[0].value_count; i++) {
+            tunables[0] = k->tunables[0].values[i];
+            ck_assert_int_eq(k->can_run_fn(&c.problem, tunables), tunables[0] <= CPU_COUNT(&set));
+        }
+    plugin_case_clear(&c);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rivals");
+    TCase *library = tcase_create("library"), *kernel = tcase_create("kernel");
+
+    tcase_add_loop_test(library, identity_has_what_decides_results, 0, RIVALS);
+    tcase_add_loop_test(library, absent_library_gives_a_reason, 0, RIVALS);
+    tcase_add_loop_test(library, other_library_is_refused, 0, RIVALS);
+    tcase_add_loop_test(library, shadowed_library_is_refused, 0, RIVALS);
+    tcase_add_loop_test(kernel, libraries_in_one_process_compute_by_themselves, 0, 2);
+    tcase_add_loop_test(kernel, threads_beyond_the_cpus_are_left_out, 0, RIVALS);
+    suite_add_tcase(suite, library);
+    suite_add_tcase(suite, kernel);
+    SRunner *runner = srunner_create(suite);
+    setenv("OMP_WAIT_POLICY", "passive", 0); /* before any plug-in loads its thread library */
+    srunner_run_all(runner, CK_ENV);
+    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
