@@ -208,6 +208,11 @@ assay_status assay__handle_identify(assay__handle *h)
                            "%s: not an Assay store: it is the SQLite file of another program; give "
                            "another path",
                            h->path);
+    if (version < 0)
+        return assay__fail(ASSAY_DB_FOREIGN,
+                           "%s: not an Assay store: it has schema %lld, which never was; give "
+                           "another path",
+                           h->path, (long long)version);
     if (version > ASSAY__DB_VERSION)
         return assay__fail(ASSAY_DB_NEWER,
                            "%s: store has schema %lld, this program knows up to %d; use a newer "
