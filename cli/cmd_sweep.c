@@ -236,11 +236,14 @@ static void print_summary(const view *v, const assay__sweep_options *o,
 {
     size_t rejected = s->wrong + s->crashed + s->timed_out + s->impossible;
 
-    if (v->is_quiet || v->is_json)
+    if (v->is_quiet)
         return;
+    /* Outcomes have no place for rows that never became problems. */
     for (size_t i = 0; i < o->shapes->skipped_count; i++)
         fprintf(stderr, "line %zu skipped: %s\n", o->shapes->skipped[i].line,
                 o->shapes->skipped[i].reason);
+    if (v->is_json)
+        return;
     fprintf(stderr,
             "%zu problems (%zu finished before, %zu no kernel can run, %zu rows skipped, %zu "
             "duplicates), %zu variants, %zu timed stays, %zu routes; %s after %s\n",
@@ -269,7 +272,7 @@ static int exit_of(const sweep_args *a, const assay__sweep_options *o,
     if (a->strict && rejected > 0)
         return 1;
     if (o->dry_run || s->routes > 0 || s->resumed_problems > 0 ||
-        strcmp(s->stop_reason, "budget") == 0)
+        (strcmp(s->stop_reason, "budget") == 0 && s->measured > 0))
         return 0;
     fprintf(stderr, "assay sweep: nothing was measured\n");
     return 1;
