@@ -64,6 +64,7 @@ lint: default $(UNIT_TESTS) syntax
 	$(call say,LINT shellcheck)
 	$(Q)shellcheck -S warning $(scripts_sh)
 	$(call say,LINT cppcheck)
-	$(Q)scripts/cppcheck $(filter-out tests/%,$(syntax_c))
+	@mkdir -p $(BUILD)/cppcheck
+	$(Q)scripts/cppcheck --cppcheck-build-dir=$(BUILD)/cppcheck $(filter-out tests/%,$(syntax_c))
 
 -include $(syntax_ok:.ok=.d)
