@@ -244,6 +244,8 @@ static void waiting(void *cookie, long pid)
     char text[96];
 
     (void)snprintf(text, sizeof text, "waiting for process %ld, which measures this device", pid);
+    if (pid == 0)
+        (void)snprintf(text, sizeof text, "waiting for another process, which measures here");
     warn(cookie, text);
 }
 

@@ -6,10 +6,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/error.h"
@@ -29,12 +31,33 @@ static void lock_path(const char *device, char *buf, size_t cap)
     (void)snprintf(buf, cap, "%s/assay-%s.lock", folder, name);
 }
 
+/* Whoever made the file lets everybody write their number there, whatever his umask. Opening with
+ * O_CREAT is refused for a file of another user in a sticky folder (fs.protected_regular), so that
+ * comes last; a file that may only be read can be locked all the same. */
+static int open_shared(const char *path)
+{
+    int file = open(path, O_RDWR | O_CLOEXEC);
+
+    if (file < 0 && errno == EACCES)
+        file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0 || errno != ENOENT)
+        return file;
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno == EEXIST) /* made by another in this moment */
+        return open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0)
+        (void)fchmod(file, 0666);
+    return file;
+}
+
+/* 0 when not known: a holder that may not write leaves the number of one before it. */
 static long holder_of(int fd)
 {
     char text[32] = "";
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    long pid = n > 0 ? strtol(text, NULL, 10) : 0;
 
-    return n > 0 ? strtol(text, NULL, 10) : 0;
+    return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM) ? pid : 0;
 }
 
 static void write_holder(int fd)
@@ -56,7 +79,7 @@ assay_status assay__device_lock(const char *device, bool no_wait, const volatile
     int file;
 
     lock_path(device, path, sizeof path);
-    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    file = open_shared(path);
     if (file < 0)
         return assay__fail(ASSAY_UNAVAILABLE,
                            "cannot open the device's lock file %s: %s; set ASSAY_LOCK_DIR to a "
@@ -70,8 +93,12 @@ assay_status assay__device_lock(const char *device, bool no_wait, const volatile
             close(file);
             if (stop != NULL && *stop)
                 return assay__fail(ASSAY_INTERRUPTED, "interrupted");
-            return assay__fail(ASSAY_UNAVAILABLE, "device '%s' is being measured by process %ld",
-                               device, holder);
+            return holder == 0
+                       ? assay__fail(ASSAY_UNAVAILABLE,
+                                     "device '%s' is being measured by another process", device)
+                       : assay__fail(ASSAY_UNAVAILABLE,
+                                     "device '%s' is being measured by process %ld", device,
+                                     holder);
         }
         if (!told && waiting != NULL)
             waiting(cookie, holder_of(file));

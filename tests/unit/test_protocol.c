@@ -4,9 +4,11 @@
 #include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/device_lock.h"
@@ -104,11 +106,16 @@ START_TEST(message_of_a_foreigner_is_refused)
 {
     assay__message m;
     unsigned char header[24] = "GET / HTTP/1.1 aaaaaaaa";
-    unsigned char newer[24] = {0x41, 0x53, 0x41, 0x59, 2};
+    /* Magic, version, length, descriptors, token, body: well-formed but for the version. */
+    unsigned char sent[26] = {0x41, 0x53, 0x41, 0x59, 1, 0, 0, 0, 2, [24] = '{', [25] = '}'};
 
     ck_assert_int_eq(write(pair[0], header, sizeof header), (int)sizeof header);
     ck_assert_int_eq(assay__message_receive(pair[1], NULL, &m), ASSAY_INTERNAL);
-    ck_assert_int_eq(write(pair[0], newer, sizeof newer), (int)sizeof newer);
+    ck_assert_int_eq(write(pair[0], sent, sizeof sent), (int)sizeof sent);
+    ck_assert_int_eq(assay__message_receive(pair[1], NULL, &m), ASSAY_OK);
+    assay__message_clear(&m);
+    sent[4] = 2;
+    ck_assert_int_eq(write(pair[0], sent, sizeof sent), (int)sizeof sent);
     ck_assert_int_eq(assay__message_receive(pair[1], NULL, &m), ASSAY_INTERNAL);
 }
 END_TEST
@@ -164,6 +171,50 @@ START_TEST(lock_is_exclusive_and_names_its_holder)
 }
 END_TEST
 
+/* A file that another user made and that only he may write; the number in it is of nobody. */
+START_TEST(lock_is_taken_on_a_file_of_another_user)
+{
+    char folder[] = "/tmp/assay-lock-XXXXXX", path[64];
+    int fd = -1, second = -1;
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chmod(folder, 0755), 0);
+    ck_assert_int_eq(setenv("ASSAY_LOCK_DIR", folder, 1), 0);
+    (void)snprintf(path, sizeof path, "%s/assay-cpu.lock", folder);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0444);
+    ck_assert_int_eq(write(file, "99999999\n", 9), 9);
+    close(file);
+    if (geteuid() == 0) /* root may write any file */
+        ck_assert_int_eq(seteuid(65534), 0);
+    ck_assert_int_eq(assay__device_lock("cpu", true, NULL, NULL, NULL, &fd), ASSAY_OK);
+    ck_assert_int_eq(assay__device_lock("cpu", true, NULL, NULL, NULL, &second), ASSAY_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "another process"));
+    assay__device_unlock(&fd);
+    if (getuid() == 0)
+        ck_assert_int_eq(seteuid(0), 0);
+    ck_assert_int_eq(unlink(path) | rmdir(folder), 0);
+}
+END_TEST
+
+/* A strict umask of the first user must not shut out the second. */
+START_TEST(lock_file_is_for_every_user)
+{
+    char folder[] = "/tmp/assay-lock-XXXXXX", path[64];
+    struct stat info;
+    int fd = -1;
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(setenv("ASSAY_LOCK_DIR", folder, 1), 0);
+    (void)snprintf(path, sizeof path, "%s/assay-cpu.lock", folder);
+    umask(077);
+    ck_assert_int_eq(assay__device_lock("cpu", true, NULL, NULL, NULL, &fd), ASSAY_OK);
+    ck_assert_int_eq(fstat(fd, &info), 0);
+    ck_assert_uint_eq(info.st_mode & 0777, 0666);
+    assay__device_unlock(&fd);
+    ck_assert_int_eq(unlink(path) | rmdir(folder), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("protocol");
@@ -179,6 +230,8 @@ int main(void)
     tcase_add_test(worker, worker_that_ends_at_once_is_told_with_its_exit);
     tcase_add_test(worker, worker_program_that_is_missing_is_an_error);
     tcase_add_test(worker, lock_is_exclusive_and_names_its_holder);
+    tcase_add_test(worker, lock_is_taken_on_a_file_of_another_user);
+    tcase_add_test(worker, lock_file_is_for_every_user);
     suite_add_tcase(s, message);
     suite_add_tcase(s, worker);
 
