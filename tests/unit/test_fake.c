@@ -236,6 +236,7 @@ START_TEST(buffer_stale_handles_are_refused)
     ck_assert_int_eq(k->copy(instance, a, 1, b, 0, 16), ASSAY_INVALID);
     ck_assert_int_eq(k->copy(instance, a, 0, b, 17, 0), ASSAY_INVALID);
     ck_assert_int_eq(k->fill(instance, a, 0, UINT64_MAX, 0), ASSAY_INVALID);
+    ck_assert_int_eq(k->fill(instance, a, 8, UINT64_MAX - 4, 0), ASSAY_INVALID); /* sum is 3 */
     ck_assert_int_eq(k->alloc(instance, UINT64_MAX, 0, &out), ASSAY_OVERFLOW);
     ck_assert_int_eq(k->alloc(instance, 8, 48, &out), ASSAY_INVALID);
     ck_assert_int_eq(k->free(instance, a), ASSAY_OK);

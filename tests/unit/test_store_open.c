@@ -168,6 +168,21 @@ START_TEST(foreign_is_refused)
 }
 END_TEST
 
+/* Nothing is asked of the other program: its lock is not waited for. */
+START_TEST(foreign_is_refused_while_its_owner_writes)
+{
+    const char *path = store_path(folder, "other.db");
+    sqlite3 *owner = NULL;
+    assay__db *db = NULL;
+
+    store_sql(path, "CREATE TABLE mine (x)");
+    ck_assert_int_eq(sqlite3_open(path, &owner), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(owner, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(assay__db_open(path, &db), ASSAY_DB_FOREIGN);
+    sqlite3_close(owner);
+}
+END_TEST
+
 START_TEST(newer_is_refused)
 {
     const char *path = store_path(folder, "new.db");
@@ -185,6 +200,19 @@ START_TEST(damaged_header_is_refused)
     make_store(path);
     int fd = open(path, O_WRONLY);
     ck_assert_int_eq(pwrite(fd, "garbage garbage!", 16, 0), 16);
+    close(fd);
+    refuses(path, ASSAY_DB_DAMAGED, "damaged");
+}
+END_TEST
+
+/* The magic is right, the size of a page is none: SQLite calls that no database. */
+START_TEST(damaged_page_size_is_refused)
+{
+    const char *path = store_path(folder, "a.db");
+
+    make_store(path);
+    int fd = open(path, O_WRONLY);
+    ck_assert_int_eq(pwrite(fd, "\0\3", 2, 16), 2);
     close(fd);
     refuses(path, ASSAY_DB_DAMAGED, "damaged");
 }
@@ -433,6 +461,8 @@ int main(void)
     tcase_add_test(state, created_store_is_ours_and_wal);
     tcase_add_test(state, schema_comments_every_column);
     tcase_add_test(state, foreign_is_refused);
+    tcase_add_test(state, foreign_is_refused_while_its_owner_writes);
+    tcase_add_test(state, damaged_page_size_is_refused);
     tcase_add_test(state, newer_is_refused);
     tcase_add_test(state, damaged_header_is_refused);
     tcase_add_test(state, truncated_is_refused);

@@ -3,11 +3,12 @@
 /* tests/unit/test_store_write.c -- what is put comes back, batches, and what the picker reads. */
 #include <check.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/db_write.h"
+#include "db/write.h"
 #include "tests/support/store_fixture.h"
 
 static char folder[256];
@@ -414,6 +415,24 @@ START_TEST(batch_is_all_or_nothing)
 }
 END_TEST
 
+/* After a full disk SQLite may roll back by itself; what follows must not be stored piecemeal. */
+START_TEST(batch_that_sqlite_rolled_back_takes_nothing_more)
+{
+    const assay__db_measurement m = store_measurement(&rows);
+    int64_t id = 0;
+
+    ck_assert_int_eq(assay__db_begin(db), ASSAY_OK);
+    (void)put_measurement(&m);
+    ck_assert_int_eq(sqlite3_exec(db->handle.sql, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_DB);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "rolled back by an earlier failure"));
+    ck_assert_int_eq(assay__db_commit(db), ASSAY_DB);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "rolled back by an earlier failure"));
+    ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM measurement"), 0);
+    ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_OK);
+}
+END_TEST
+
 START_TEST(close_drops_an_open_batch)
 {
     assay__db_measurement m = store_measurement(&rows);
@@ -654,6 +673,7 @@ int main(void)
     tcase_add_test(row, accuracy_failure_outweighs_what_passed);
     tcase_add_test(row, stability_and_quarantine_are_found);
     tcase_add_test(batch, batch_is_all_or_nothing);
+    tcase_add_test(batch, batch_that_sqlite_rolled_back_takes_nothing_more);
     tcase_add_test(batch, close_drops_an_open_batch);
     tcase_add_test(pick, route_is_read_and_the_old_one_kept);
     tcase_add_test(pick, revisions_of_this_deployment_are_read);
