@@ -13,7 +13,7 @@ const assay__command assay__commands[] = {
     {"pick", cmd_pick, "ask which kernel should run a problem"},
     {"report", cmd_report, "show what a store holds: cost, precision"},
     {"check", cmd_check, "integrity of a store and what of it holds here"},
-    {"bench", cmd_bench, "what starting, opening and picking cost here"},
+    {"bench", cmd_bench, "what asking and storing cost here, peaks, and the method checked"},
     {"__worker", cmd_worker, NULL},
     {"--version", cmd_version, NULL},
     {NULL, NULL, NULL},

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* cli/bench_twins.c -- `assay bench`: does the method tell twins apart, and does it see a
+ * difference?
+ *
+ * A pair is a kernel and the same kernel again, timed as a sweep times rivals: in each of VISITS
+ * fresh workers one stay each, in random order, and compared by the ratio paired in the visit. A
+ * winner is false. The same ratios lengthened by 5 % and 3 % must be found; what is not is missed.
+ * False alarms and misses come from the same samples, so neither can be bought with the other. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "assay/pick.h"
+#include "calibrate/inputs.h"
+#include "cli/bench_rows.h"
+#include "runtime/error.h"
+#include "support/file.h"
+#include "support/json.h"
+#include "support/rng.h"
+#include "tuner/arena.h"
+#include "tuner/stats.h"
+#include "tuner/verdict.h"
+#include "tuner/worker_client.h"
+
+#define VISITS      7
+#define SPANS       10
+#define SPAN_NS     30e3
+#define BUDGET_NS   2e6
+#define ALIGN       16
+#define ELEMENTS    16384 /* hot, about a span of ten calls */
+#define LIMIT_MS    30000
+#define FLOOR_LIMIT 0.03 /* where 95 of 100 pairs have a lower floor, 3 % can be asked for */
+
+typedef struct twins {
+    const assay__bench_options *o;
+    assay_problem problem;
+    char text[ASSAY_PROBLEM_TEXT_MAX];
+    char backend[24], kernel[64];
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+    size_t tunable_count;
+    int fds[2]; /* inputs, output */
+    assay__rng rng;
+    size_t pairs;
+    double *log_ratios; /* pairs * VISITS */
+} twins;
+
+/* The kernel that a machine without measurements would run. */
+static assay_status choose_kernel(twins *t)
+{
+    const assay_open_options options = {.struct_size = sizeof options,
+                                        .plugin_path = t->o->plugin_path};
+    assay_context *context = NULL;
+    assay_question question;
+    assay_route route;
+    assay_status status;
+
+    assay_question_init(&t->problem, &question);
+    question.backends = t->o->backends;
+    question.max_threads = 1;
+    ASSAY_TRY(assay_open(NULL, &options, &context));
+    status = assay_pick(context, &question, &route);
+    if (status == ASSAY_OK) {
+        const assay_kernel_desc *desc = route.binding->desc;
+        (void)snprintf(t->backend, sizeof t->backend, "%s", route.binding->manifest->name);
+        (void)snprintf(t->kernel, sizeof t->kernel, "%s", desc->name);
+        t->tunable_count = desc->tunable_count;
+        memcpy(t->tunables, route.tunables, t->tunable_count * sizeof t->tunables[0]);
+    }
+    assay_close(&context);
+    return status;
+}
+
+static assay_status make_files(twins *t)
+{
+    assay__input_plan in;
+    assay__output_plan out;
+    assay_status status = ASSAY_OK;
+    char *base;
+
+    ASSAY_TRY(assay__input_plan_make(&t->problem, ALIGN, &in));
+    ASSAY_TRY(assay__output_plan_make(&t->problem, ALIGN, &out));
+    base = calloc(1, in.total);
+    if (base == NULL)
+        return assay__fail(ASSAY_NOMEM, "no memory for inputs");
+    for (unsigned i = 0; status == ASSAY_OK && i < in.count; i++)
+        status = assay__inputs_fill(&t->problem, ASSAY_STRATUM_NORMAL, t->o->seed, i, 0, ELEMENTS,
+                                    base + in.offset[i]);
+    if (status == ASSAY_OK)
+        status = assay__memfd_sealed("assay-inputs", base, in.total, &t->fds[0]);
+    free(base);
+    if (status != ASSAY_OK)
+        return status;
+    t->fds[1] = memfd_create("assay-output", MFD_CLOEXEC);
+    if (t->fds[1] < 0 || ftruncate(t->fds[1], (off_t)out.total) != 0)
+        return assay__fail(ASSAY_NOMEM, "no memory for the output");
+    return ASSAY_OK;
+}
+
+static assay_status start_worker(const twins *t, assay__worker **worker)
+{
+    const assay__worker_options options = {.plugin_path = t->o->plugin_path};
+    json_t *reply = NULL;
+    assay_status status;
+
+    ASSAY_TRY(assay__worker_start(&options, worker));
+    status = assay__worker_call(
+        *worker, json_pack("{s:s, s:s, s:i}", "cmd", "prepare", "problem", t->text, "align", ALIGN),
+        t->fds, 2, LIMIT_MS, &reply);
+    json_decref(reply);
+    return status;
+}
+
+static assay_status median_of(const json_t *reply, double *median_ns)
+{
+    double samples[SPANS];
+    json_t *list;
+    size_t n;
+
+    ASSAY_TRY(assay__json_get_array(reply, "samples", &list));
+    n = json_array_size(list) < SPANS ? json_array_size(list) : SPANS;
+    for (size_t i = 0; i < n; i++)
+        samples[i] = json_number_value(json_array_get(list, i));
+    return assay__stats_median(samples, n, median_ns);
+}
+
+static assay_status time_once(twins *t, assay__worker *worker, double *median_ns)
+{
+    json_t *tunables = json_array(), *request, *reply = NULL;
+    assay_status status;
+
+    for (size_t i = 0; i < t->tunable_count; i++)
+        json_array_append_new(tunables, json_integer(t->tunables[i]));
+    request = json_pack("{s:s, s:s, s:s, s:o, s:i, s:f, s:i, s:f, s:f, s:f, s:I}", "cmd", "time",
+                        "backend", t->backend, "kernel", t->kernel, "tunables", tunables, "cache",
+                        ASSAY_CACHE_HOT, "span_ns", SPAN_NS, "spans", SPANS, "warm_ns", 0.0,
+                        "budget_ns", BUDGET_NS, "rotate_bytes", 0.0, "seed",
+                        (json_int_t)(assay__rng_bits(&t->rng) >> 40));
+    status = assay__worker_call(worker, request, NULL, 0, LIMIT_MS, &reply);
+    if (status == ASSAY_OK)
+        status = median_of(reply, median_ns);
+    json_decref(reply);
+    return status;
+}
+
+static assay_status visit_pair(twins *t, assay__worker *worker, double *log_ratio)
+{
+    const size_t first = (size_t)assay__rng_below(&t->rng, 2);
+    double ns[2] = {0.0, 0.0};
+
+    ASSAY_TRY(time_once(t, worker, &ns[first]));
+    ASSAY_TRY(time_once(t, worker, &ns[1 - first]));
+    *log_ratio = log(ns[0] / ns[1]);
+    return ASSAY_OK;
+}
+
+/* The first stay of a fresh worker pays for pages and caches: nobody's. */
+static assay_status visit(twins *t, size_t ordinal)
+{
+    size_t *order = calloc(t->pairs, sizeof *order);
+    assay__worker *worker = NULL;
+    double unused;
+    assay_status status;
+
+    if (order == NULL)
+        return assay__fail(ASSAY_NOMEM, "no memory for an order");
+    for (size_t i = 0; i < t->pairs; i++)
+        order[i] = i;
+    assay__rng_shuffle(&t->rng, order, t->pairs);
+    status = start_worker(t, &worker);
+    if (status == ASSAY_OK)
+        status = time_once(t, worker, &unused);
+    for (size_t i = 0; status == ASSAY_OK && i < t->pairs; i++)
+        status = visit_pair(t, worker, &t->log_ratios[order[i] * VISITS + ordinal]);
+    assay__worker_stop(&worker);
+    free(order);
+    return status;
+}
+
+/* Pairs that are told apart when `planted` is added to every log ratio of the first of them. */
+static assay_status count_slower(const twins *t, double planted, size_t *slower, size_t *faster)
+{
+    const assay_verdict_rule rule = assay__verdict_rule_default();
+    assay_comparison c;
+
+    *slower = *faster = 0;
+    for (size_t i = 0; i < t->pairs; i++) {
+        double shifted[VISITS];
+        for (size_t v = 0; v < VISITS; v++)
+            shifted[v] = t->log_ratios[i * VISITS + v] + planted;
+        ASSAY_TRY(assay__compare_paired(shifted, VISITS, &rule, &c));
+        *slower += c.verdict == ASSAY_VERDICT_SLOWER ? 1 : 0;
+        *faster += c.verdict == ASSAY_VERDICT_FASTER ? 1 : 0;
+    }
+    return ASSAY_OK;
+}
+
+/* The smallest gain that a pair of this machine can show, in percent. *floor is the share that 95
+ * of 100 pairs stay below: what can be asked of them. */
+static assay_status add_floor(const twins *t, assay__bench_rows *r, double *floor)
+{
+    double *sorted = NULL;
+    double *floors = calloc(t->pairs, sizeof *floors);
+    assay__bench_row *row = NULL;
+    assay_status status = ASSAY_OK;
+
+    if (floors == NULL)
+        return assay__fail(ASSAY_NOMEM, "no memory for floors");
+    for (size_t i = 0; status == ASSAY_OK && i < t->pairs; i++) {
+        status = assay__aa_floor(&t->log_ratios[i * VISITS], VISITS, 0.99, &floors[i]);
+        floors[i] *= 100.0;
+    }
+    if (status == ASSAY_OK)
+        status = assay__bench_add_median(r, "A/A, floor of a pair", "%", floors, t->pairs, &row);
+    if (status == ASSAY_OK)
+        status = assay__stats_sorted(floors, t->pairs, &sorted);
+    if (status == ASSAY_OK)
+        *floor = assay__stats_quantile(sorted, t->pairs, 0.95) / 100.0;
+    free(sorted);
+    free(floors);
+    return status;
+}
+
+static assay_status judge(const twins *t, assay__bench_rows *r)
+{
+    size_t slower, faster;
+    double floor = (double)NAN;
+    assay__bench_row *row = NULL;
+
+    ASSAY_TRY(count_slower(t, 0.0, &slower, &faster));
+    ASSAY_TRY(assay__bench_add_rate(r, "A/A, false winners", slower + faster, t->pairs, &row));
+    row->goal = 1.0;
+    ASSAY_TRY(add_floor(t, r, &floor));
+    ASSAY_TRY(count_slower(t, log(1.05), &slower, &faster));
+    ASSAY_TRY(assay__bench_add_rate(r, "planted 5 %, missed", t->pairs - slower, t->pairs, &row));
+    row->goal = 5.0;
+    ASSAY_TRY(count_slower(t, log(1.03), &slower, &faster));
+    ASSAY_TRY(assay__bench_add_rate(r, "planted 3 %, missed", t->pairs - slower, t->pairs, &row));
+    if (floor < FLOOR_LIMIT)
+        row->goal = 5.0;
+    return ASSAY_OK;
+}
+
+static assay_status run(twins *t, assay__bench_rows *r)
+{
+    ASSAY_TRY(assay_problem_init(ASSAY_OP_add, ASSAY_F32, &t->problem));
+    ASSAY_TRY(assay_problem_set_int(&t->problem, "n", ELEMENTS));
+    (void)assay_problem_format(&t->problem, ASSAY_TEXT_ACCURACY, t->text, sizeof t->text);
+    ASSAY_TRY(choose_kernel(t));
+    ASSAY_TRY(make_files(t));
+    for (size_t v = 0; v < VISITS; v++)
+        ASSAY_TRY(visit(t, v));
+    return judge(t, r);
+}
+
+assay_status assay__bench_twins(const assay__bench_options *o, assay__bench_rows *r)
+{
+    twins t = {.o = o, .fds = {-1, -1}, .pairs = o->pairs};
+    assay_status status;
+
+    t.log_ratios = calloc(t.pairs * VISITS, sizeof *t.log_ratios);
+    if (t.log_ratios == NULL)
+        return assay__fail(ASSAY_NOMEM, "no memory for %zu pairs", t.pairs);
+    assay__rng_seed_named(&t.rng, o->seed, "bench twins");
+    status = run(&t, r);
+    for (size_t i = 0; i < 2; i++)
+        if (t.fds[i] >= 0)
+            close(t.fds[i]);
+    free(t.log_ratios);
+    return status;
+}
