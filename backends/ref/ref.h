@@ -96,6 +96,9 @@ ref_dd ref_exp_mpfr(double x, double *bound);
 /* Above the unit of subnormal doubles by more than it must be, and nothing to any type of 32 bits:
  * arithmetic on subnormal bounds is many times slower. */
 #define REF_EXP_LEAST_UNIT 0x1p-1000
+/* y -+ bound are rounded themselves, by half a unit: the question looks a unit farther than the
+ * bound.  Without it one f32 input of all 2^32 was left open. */
+#define REF_EXP_REACH 1.25
 void ref_exp_fast(const double *x, double *y, int64_t n);
 void ref_exp_fast_avx2(const double *x, double *y, int64_t n);
 /* Bounds of such y; open[i]: they leave the rounding to f32 open. */

@@ -50,7 +50,8 @@ static void bounds_portable(const double *y, double *bound, uint8_t *open, int64
         /* At least the real unit for normal y, and not less than that of subnormals. */
         double unit = fabs(y[i]) * 0x1p-52 + REF_EXP_LEAST_UNIT;
         bound[i] = isfinite(y[i]) ? REF_EXP_FAST_ULP * unit : 0.0;
-        open[i] = (float)(y[i] - bound[i]) != (float)(y[i] + bound[i]);
+        double reach = bound[i] * REF_EXP_REACH;
+        open[i] = (float)(y[i] - reach) != (float)(y[i] + reach);
     }
 }
 

@@ -30,6 +30,7 @@ void ref_exp_bounds_avx2(const double *y, double *bound, uint8_t *open, int64_t 
     const __m256d infinity = _mm256_set1_pd(INFINITY), sign = _mm256_set1_pd(-0.0);
     const __m256d unit = _mm256_set1_pd(REF_EXP_FAST_ULP * 0x1p-52);
     const __m256d least = _mm256_set1_pd(REF_EXP_FAST_ULP * REF_EXP_LEAST_UNIT);
+    const __m256d reach = _mm256_set1_pd(REF_EXP_REACH);
     int64_t i = 0;
 
     for (; i + 4 <= n; i += 4) {
@@ -37,6 +38,7 @@ void ref_exp_bounds_avx2(const double *y, double *bound, uint8_t *open, int64_t 
         __m256d b = _mm256_add_pd(_mm256_mul_pd(_mm256_andnot_pd(sign, v), unit), least);
         b = _mm256_and_pd(b, _mm256_cmp_pd(v, infinity, _CMP_LT_OQ)); /* e^x is not negative */
         _mm256_storeu_pd(bound + i, b);
+        b = _mm256_mul_pd(b, reach);
         __m128 below = _mm256_cvtpd_ps(_mm256_sub_pd(v, b));
         __m128 above = _mm256_cvtpd_ps(_mm256_add_pd(v, b));
         int mask = _mm_movemask_ps(_mm_cmpneq_ps(below, above));
@@ -46,6 +48,7 @@ void ref_exp_bounds_avx2(const double *y, double *bound, uint8_t *open, int64_t 
     for (; i < n; i++) {
         bound[i] =
             isfinite(y[i]) ? REF_EXP_FAST_ULP * (fabs(y[i]) * 0x1p-52 + REF_EXP_LEAST_UNIT) : 0.0;
-        open[i] = (float)(y[i] - bound[i]) != (float)(y[i] + bound[i]);
+        double wider = bound[i] * REF_EXP_REACH;
+        open[i] = (float)(y[i] - wider) != (float)(y[i] + wider);
     }
 }
