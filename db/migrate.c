@@ -25,6 +25,9 @@ static const char *const steps[ASSAY__DB_VERSION] = {
           " source TEXT NOT NULL,"
           " PRIMARY KEY (sweep, problem, shape_set, row_name)"
           ") STRICT, WITHOUT ROWID",
+    [2] = "CREATE INDEX accuracy_all_inputs ON accuracy (deployment, revision)"
+          " WHERE stratum = 'exhaustive' AND proof = 'exhaustive';"
+          "CREATE INDEX accuracy_failed ON accuracy (deployment, revision) WHERE passed = 0",
 };
 
 /* Views may name columns that come and go: dropped first, made anew last. */

@@ -136,6 +136,7 @@ const assay__store_ops *assay__store_sqlite(void)
         .each_revision = assay__read_each_revision,
         .each_route = assay__read_each_route,
         .each_quarantine = assay__read_each_quarantine,
+        .each_proof = assay__read_each_proof,
         .peak = assay__read_peak,
         .begin_snapshot = begin_snapshot,
         .end_snapshot = end_snapshot,

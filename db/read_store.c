@@ -10,7 +10,7 @@
 
 _Static_assert(sizeof(assay__route_candidate) == 120, "route.candidates holds packed records");
 
-enum { READ_COUNT_ROUTES, READ_REVISIONS, READ_ROUTES, READ_QUARANTINE, READ_PEAK };
+enum { READ_COUNT_ROUTES, READ_REVISIONS, READ_ROUTES, READ_QUARANTINE, READ_PEAK, READ_PROOFS };
 
 /* READ_REVISIONS walks the distinct revisions of a deployment through the measurement index by
  * jumps, so its cost follows the number of revisions, not of measurements. */
@@ -34,7 +34,11 @@ const assay__sql assay__sql_read[] = {
                         "  SELECT id FROM seen WHERE id IS NOT NULL"
                         "  UNION"
                         "  SELECT q.revision FROM quarantine AS q"
-                        "   WHERE q.deployment = (SELECT id FROM here))"
+                        "   WHERE q.deployment = (SELECT id FROM here)"
+                        "  UNION"
+                        "  SELECT a.revision FROM accuracy AS a INDEXED BY accuracy_all_inputs"
+                        "   WHERE a.deployment = (SELECT id FROM here)"
+                        "     AND a.stratum = 'exhaustive' AND a.proof = 'exhaustive')"
                         "SELECT r.id, k.name, k.backend, k.op, k.dtypes, r.tunables,"
                         " r.kernel_revision, r.variant_revision"
                         " FROM wanted CROSS JOIN revision AS r ON r.id = wanted.id"
@@ -59,6 +63,16 @@ const assay__sql assay__sql_read[] = {
                    " WHERE deployment = (SELECT id FROM deployment WHERE digest = ?1)"
                    " AND name = ?2",
                    0},
+    [READ_PROOFS] = {"read proofs",
+                     "SELECT a.id, a.revision, p.text, a.max_ulp, a.max_rel, a.max_abs, a.passed,"
+                     " EXISTS (SELECT 1 FROM accuracy AS f INDEXED BY accuracy_failed"
+                     "          WHERE f.passed = 0 AND f.deployment = a.deployment"
+                     "            AND f.revision = a.revision)"
+                     " FROM accuracy AS a INDEXED BY accuracy_all_inputs"
+                     " CROSS JOIN problem AS p ON p.id = a.problem"
+                     " WHERE a.deployment = (SELECT id FROM deployment WHERE digest = ?1)"
+                     " AND a.stratum = 'exhaustive' AND a.proof = 'exhaustive'",
+                     0},
     {NULL, NULL, 0},
 };
 
@@ -215,4 +229,26 @@ assay_status assay__read_peak(assay__store *store, const char *deployment_hex, c
                            name);
     *value = found;
     return ASSAY_OK;
+}
+
+assay_status assay__read_each_proof(assay__store *store, const char *deployment_hex,
+                                    assay_status (*row)(void *cookie, const assay__store_proof *p),
+                                    void *cookie)
+{
+    assay__query q;
+    assay_status status = ASSAY_OK;
+
+    ASSAY_TRY(open_query(store, READ_PROOFS, deployment_hex, &q));
+    while (status == ASSAY_OK && assay__query_step(&q)) {
+        assay__store_proof p = {.accuracy = (uint64_t)assay__column_int(&q)};
+        p.revision_row = (uint64_t)assay__column_int(&q);
+        p.problem = assay__column_text(&q);
+        p.max_ulp = assay__column_real(&q);
+        p.max_rel = assay__column_real(&q);
+        p.max_abs = assay__column_real(&q);
+        p.passed = assay__column_int(&q) != 0;
+        p.is_contradicted = assay__column_int(&q) != 0;
+        status = row(cookie, &p);
+    }
+    return assay__query_finish(&q, status);
 }

@@ -32,6 +32,9 @@ assay__read_each_quarantine(assay__store *store, const char *deployment_hex,
                             assay_status (*row)(void *cookie, const assay_digest *variant,
                                                 const char *problem, const char *reason),
                             void *cookie);
+assay_status assay__read_each_proof(assay__store *store, const char *deployment_hex,
+                                    assay_status (*row)(void *cookie, const assay__store_proof *p),
+                                    void *cookie);
 assay_status assay__read_peak(assay__store *store, const char *deployment_hex, const char *name,
                               double *value);
 

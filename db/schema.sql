@@ -204,6 +204,11 @@ CREATE TABLE accuracy (
     UNIQUE (deployment, revision, problem, stratum, seed)
 ) STRICT;
 
+-- Evidence over all inputs, which the picker reads for every shape; failures, which refute it.
+CREATE INDEX accuracy_all_inputs ON accuracy (deployment, revision)
+    WHERE stratum = 'exhaustive' AND proof = 'exhaustive';
+CREATE INDEX accuracy_failed ON accuracy (deployment, revision) WHERE passed = 0;
+
 -- Whether repeated runs give the same bits.
 CREATE TABLE stability (
     deployment    INTEGER NOT NULL REFERENCES deployment (id), -- no unit

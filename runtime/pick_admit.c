@@ -108,6 +108,11 @@ static bool is_trusted(const trial *t)
 {
     if (t->item->quarantine != NULL)
         return refuse(t, "quarantined: %s", t->item->quarantine);
+    if (t->item->proven.proof != NULL && !t->item->proven.proof->passed)
+        return refuse(t,
+                      "gave a wrong result when run over all inputs, which holds for every "
+                      "shape (evidence %llu)",
+                      (unsigned long long)t->item->proven.proof->accuracy);
     if (t->item->measured == NULL)
         return true;
     if (t->item->measured->quarantined)
@@ -193,7 +198,9 @@ static bool keeps_limit(const trial *t, const limit *l)
         return keeps_claim(t, l);
     if (l->evidence <= l->limit)
         return true;
-    return refuse(t, "tolerance: %s is %.6g (measured), the limit is %.6g", l->name, l->evidence,
+    return refuse(t, "tolerance: %s is %.6g (%s), the limit is %.6g", l->name, l->evidence,
+                  t->item->proof == ASSAY_PROOF_EXHAUSTIVE ? "measured over all inputs"
+                                                           : "measured",
                   l->limit);
 }
 
@@ -201,13 +208,13 @@ static bool keeps_limits(const trial *t)
 {
     const assay_tolerance *q = &t->q->tolerance;
     const assay_claims *c = &t->item->binding->desc->claims;
-    const assay__route_candidate *m = t->item->measured;
+    const assay__judged *known = t->item;
     const double *worst = assay__code_of(t->g, t->item->binding)->worst;
     const limit limits[] = {
-        {"max_ulp", q->max_ulp, m != NULL ? m->max_ulp : NAN, c->max_ulp, worst[0]},
-        {"max_rho", q->max_rho, m != NULL ? m->max_rho : NAN, c->max_rho, worst[1]},
-        {"max_rel", q->max_rel, m != NULL ? m->max_rel : NAN, c->max_rel, worst[2]},
-        {"max_abs", q->max_abs, m != NULL ? m->max_abs : NAN, c->max_abs, worst[3]},
+        {"max_ulp", q->max_ulp, known->max_ulp, c->max_ulp, worst[0]},
+        {"max_rho", q->max_rho, known->max_rho, c->max_rho, worst[1]},
+        {"max_rel", q->max_rel, known->max_rel, c->max_rel, worst[2]},
+        {"max_abs", q->max_abs, known->max_abs, c->max_abs, worst[3]},
     };
 
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
@@ -245,7 +252,7 @@ static bool keeps_stability(const trial *t)
 static bool keeps_proof(const trial *t)
 {
     static const char *const names[] = {"absent", "sampled", "bounded", "exhaustive"};
-    unsigned has = t->item->measured != NULL ? t->item->measured->proof : ASSAY_PROOF_ABSENT;
+    unsigned has = t->item->proof;
 
     if (has >= t->q->tolerance.proof)
         return true;

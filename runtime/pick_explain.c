@@ -57,8 +57,9 @@ static void put_standing(const assay__judged *item, bool is_default, char *buf, 
         (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer",
                        item->binding->default_rank);
     else if (m == NULL)
-        (void)snprintf(buf, cap, "never measured for this question (rank %d)",
-                       item->binding->default_rank);
+        (void)snprintf(
+            buf, cap, "never measured for this question (rank %d)%s", item->binding->default_rank,
+            item->proof == ASSAY_PROOF_EXHAUSTIVE ? ", its error over all inputs is" : "");
     else if (item->chosen)
         (void)snprintf(buf, cap, "chosen: %s", time);
     else if (item->tied)

@@ -164,6 +164,7 @@ void assay__generation_destroy(assay__generation **generation)
         free(g->codes[i].constraint);
     }
     free(g->codes);
+    free(g->proven);
     free(g->variants);
     assay_snapshot_release(&g->snapshot);
     free(g);
@@ -177,7 +178,8 @@ static assay_status fill(assay__generation *g)
 
     g->variants = calloc(g->store->variant_count + 1, sizeof *g->variants);
     g->codes = calloc(rows + 1, sizeof *g->codes);
-    if (g->variants == NULL || g->codes == NULL)
+    g->proven = calloc(g->store->proof_count + 1, sizeof *g->proven);
+    if (g->variants == NULL || g->codes == NULL || g->proven == NULL)
         return assay__fail(ASSAY_NOMEM, "route picker: no memory for %zu variants",
                            g->store->variant_count);
     for (size_t i = 0; i < rows; i++)
@@ -232,6 +234,16 @@ void assay__generation_gate(assay__generation *g)
             (code->least_stability == ASSAY_STABILITY_ABSENT ||
              c->stability < code->least_stability))
             code->least_stability = c->stability;
+    }
+    for (size_t i = 0; i < g->store->proof_count; i++) {
+        const assay__stored_proof *p = &g->store->proofs[i];
+        size_t at = assay__pick_store_variant(g->store, p->revision);
+        if (at == SIZE_MAX || g->variants[at].fit != ASSAY__FIT_FRESH)
+            continue;
+        double *worst = g->codes[g->variants[at].binding - assay_snapshot_at(g->snapshot, 0)].worst;
+        worsen(&worst[0], p->max_ulp);
+        worsen(&worst[2], p->max_rel);
+        worsen(&worst[3], p->max_abs);
     }
     g->gated = true;
 }

@@ -8,6 +8,7 @@
 #include "runtime/expr.h"
 #include "runtime/pick_cache.h"
 #include "runtime/pick_key.h"
+#include "runtime/pick_proven.h"
 #include "runtime/pick_store.h"
 #include "runtime/plugin_set.h"
 #include "runtime/reader.h"
@@ -35,6 +36,7 @@ typedef struct assay__row_code {
     int threads;                       /* place of the tunable "threads"; -1: none */
     bool explicit_only;
     int64_t defaults[ASSAY_MAX_TUNABLES];
+    uint32_t first_proof;    /* place + 1 in the generation's proven; 0: none */
     double worst[4];         /* max_ulp, max_rho, max_rel, max_abs over all evidence; NaN: none */
     uint8_t least_stability; /* assay_stability; ABSENT: no evidence */
 } assay__row_code;
@@ -46,8 +48,10 @@ typedef struct assay__generation {
     assay__known_variant *variants; /* one a stored variant */
     assay__row_code *codes;         /* one a row of the snapshot */
     assay__pick_cache *cache;
-    bool gated;   /* worst and least_stability of the rows are known */
-    bool counted; /* usable and idle below are known */
+    assay__proven *proven; /* one a proof of the store: the worst that is known with it */
+    bool weighed;          /* proven is filled */
+    bool gated;            /* worst and least_stability of the rows are known */
+    bool counted;          /* usable and idle below are known */
     uint64_t usable, idle;
     char idle_reason[160];
 } assay__generation;
@@ -74,6 +78,11 @@ typedef struct assay__judged {
     const assay__stored_variant *stored;    /* NULL: never measured */
     const assay__route_candidate *measured; /* NULL: nothing measured for this question */
     const char *quarantine;                 /* reason, or NULL */
+    assay__proven proven;
+    /* What is known of its error for this question, from `measured` and `proven`. */
+    double max_ulp, max_rho, max_rel, max_abs; /* NaN: no evidence */
+    assay_proof proof;
+    uint64_t accuracy; /* row; 0: none */
     int64_t tunables[ASSAY_MAX_TUNABLES];
     assay__fit fit;
     bool rejected, chosen, tied;

@@ -29,6 +29,7 @@ static assay__judged *add_item(assay__judgement *j)
     item->stored = NULL;
     item->measured = NULL;
     item->quarantine = NULL;
+    item->proven.proof = NULL;
     item->fit = ASSAY__FIT_FRESH;
     item->rejected = false;
     item->chosen = false;
@@ -42,8 +43,47 @@ static assay_status fail_memory(void)
     return assay__fail(ASSAY_NOMEM, "route picker: no memory for candidates");
 }
 
-static assay_status collect_measured(const assay__generation *g, const char *text,
-                                     assay__judgement *j)
+/* Evidence over all inputs may exist for this question. Only of ops whose elements do not know of
+ * one another, whatever a store says. */
+static bool may_be_proven(const assay__generation *g, const assay_question *q)
+{
+    assay_op_family family = assay_op_get((assay_op_id)q->problem.op)->family;
+
+    return g->store->proof_count > 0 &&
+           (family == ASSAY_FAMILY_ELEMENTWISE_UNARY || family == ASSAY_FAMILY_ELEMENTWISE_BINARY);
+}
+
+static double worse(double a, double b)
+{
+    return isnan(a) || b > a ? b : a;
+}
+
+/* What is known of the error for this question: its own measurement, and what holds for every
+ * shape; the worst of both. */
+static void take_evidence(assay__judged *item)
+{
+    const assay__route_candidate *m = item->measured;
+    const assay__proven *p = &item->proven;
+
+    item->max_ulp = m != NULL ? m->max_ulp : NAN;
+    item->max_rho = m != NULL ? m->max_rho : NAN;
+    item->max_rel = m != NULL ? m->max_rel : NAN;
+    item->max_abs = m != NULL ? m->max_abs : NAN;
+    item->proof = m != NULL ? (assay_proof)m->proof : ASSAY_PROOF_ABSENT;
+    item->accuracy = m != NULL ? m->accuracy : 0;
+    if (p->proof == NULL || !p->proof->passed || p->is_contradicted)
+        return;
+    item->max_ulp = worse(item->max_ulp, p->max_ulp);
+    item->max_rel = worse(item->max_rel, p->max_rel);
+    item->max_abs = worse(item->max_abs, p->max_abs);
+    if (p->is_refuted)
+        return;
+    item->proof = ASSAY_PROOF_EXHAUSTIVE;
+    item->accuracy = p->proof->accuracy;
+}
+
+static assay_status collect_measured(const assay__generation *g, const assay_question *q,
+                                     const char *text, assay__judgement *j)
 {
     for (uint32_t i = 0; j->route != NULL && i < j->route->candidate_count; i++) {
         const assay__route_candidate *c = &g->store->candidates[j->route->first_candidate + i];
@@ -61,6 +101,9 @@ static assay_status collect_measured(const assay__generation *g, const char *tex
         memcpy(item->tunables, g->variants[at].tunables, sizeof item->tunables);
         item->quarantine =
             assay__pick_store_quarantine(g->store, &item->stored->variant_revision, text);
+        if (may_be_proven(g, q))
+            item->proven = assay__proven_find(g, at, &q->problem);
+        take_evidence(item);
     }
     return ASSAY_OK;
 }
@@ -125,6 +168,9 @@ static assay_status collect_defaults(const assay__generation *g, const assay_que
         item->binding = &rows[i];
         memcpy(item->tunables, tunables, sizeof item->tunables);
         item->quarantine = quarantine_of(g, &rows[i], tunables, text);
+        if (may_be_proven(g, q))
+            item->proven = assay__proven_of(g, &rows[i], tunables, &q->problem);
+        take_evidence(item);
     }
     return ASSAY_OK;
 }
@@ -174,9 +220,9 @@ static int tie_order(const assay__judged *a, const assay__judged *b)
     int order = (int)b->measured->stability - (int)a->measured->stability;
 
     if (order == 0)
-        order = order_absent_last(a->measured->max_ulp, b->measured->max_ulp);
+        order = order_absent_last(a->max_ulp, b->max_ulp);
     if (order == 0)
-        order = order_absent_last(a->measured->max_rho, b->measured->max_rho);
+        order = order_absent_last(a->max_rho, b->max_rho);
     if (order == 0)
         order = compare_u64(a->measured->workspace_bytes, b->measured->workspace_bytes);
     if (order == 0)
@@ -301,10 +347,12 @@ assay_status assay__judge(assay__generation *g, const char *named, const assay_q
                            ASSAY_PROBLEM_TEXT_MAX);
     if (q->tolerance.allow_claims && !g->gated)
         assay__generation_gate(g);
+    if (may_be_proven(g, q) && !g->weighed)
+        assay__proven_weigh(g);
     assay__row_values_init(&q->problem, &values);
     out->count = 0;
     out->route = find_route(g, q, text);
-    ASSAY_TRY(collect_measured(g, text, out));
+    ASSAY_TRY(collect_measured(g, q, text, out));
     admit_from(g, named, q, &values, with_reasons, 0, out);
     out->chosen = rank_measured(out);
     out->is_default = out->chosen == SIZE_MAX;
@@ -338,16 +386,16 @@ void assay__judged_route(const assay__judged *item, bool is_default, assay_route
     out->time_ns = out->lo_ns = out->hi_ns = out->max_ulp = out->max_rho = NAN;
     out->tier = ASSAY_TIER_UNKNOWN;
     out->flags = is_default ? 1 : 0;
+    out->accuracy = item->accuracy;
+    out->max_ulp = (float)item->max_ulp;
+    out->max_rho = (float)item->max_rho;
+    out->proof = (uint8_t)item->proof;
     if (m == NULL)
         return;
     out->measurement = m->measurement;
-    out->accuracy = m->accuracy;
     out->time_ns = (float)m->time_ns;
     out->lo_ns = (float)m->lo_ns;
     out->hi_ns = (float)m->hi_ns;
-    out->max_ulp = (float)m->max_ulp;
-    out->max_rho = (float)m->max_rho;
     out->tier = isnan(m->time_ns) ? ASSAY_TIER_UNKNOWN : ASSAY_TIER_MEASURED;
-    out->proof = m->proof;
     out->stability = m->stability;
 }

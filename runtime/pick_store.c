@@ -215,7 +215,35 @@ static assay_status take_quarantine(void *cookie, const assay_digest *variant, c
     return ASSAY_OK;
 }
 
+/* That of an op of a newer version is never asked for. */
+static assay_status take_proof(void *cookie, const assay__store_proof *p)
+{
+    assay__pick_store *s = cookie;
+    assay__stored_proof proof = {.revision = p->revision_row,
+                                 .accuracy = p->accuracy,
+                                 .max_ulp = p->max_ulp,
+                                 .max_rel = p->max_rel,
+                                 .max_abs = p->max_abs,
+                                 .passed = p->passed,
+                                 .is_contradicted = p->is_contradicted};
+
+    if (assay_problem_parse(p->problem, &proof.problem) != ASSAY_OK)
+        return ASSAY_OK;
+    ASSAY_TRY(GROW(s, proofs, proof_count, proof_cap, 1));
+    s->proofs[s->proof_count++] = proof;
+    return ASSAY_OK;
+}
+
 /* ---- indexes ---- */
+
+static int proof_order(const void *left, const void *right)
+{
+    const assay__stored_proof *a = left, *b = right;
+
+    if (a->revision != b->revision)
+        return a->revision < b->revision ? -1 : 1;
+    return (a->accuracy > b->accuracy) - (a->accuracy < b->accuracy);
+}
 
 static int variant_order(const void *left, const void *right)
 {
@@ -345,6 +373,7 @@ void assay__pick_store_destroy(assay__pick_store **store)
     free(s->candidates);
     free(s->text);
     free(s->quarantined);
+    free(s->proofs);
     free(s);
     *store = NULL;
 }
@@ -359,6 +388,10 @@ static assay_status read_all(const assay__store_ops *ops, assay__store *store, c
     ASSAY_TRY(ops->each_revision(store, hex, take_variant, s));
     ASSAY_TRY(ops->each_route(store, hex, take_route, s));
     ASSAY_TRY(ops->each_quarantine(store, hex, take_quarantine, s));
+    if (ops->each_proof != NULL)
+        ASSAY_TRY(ops->each_proof(store, hex, take_proof, s));
+    if (s->proof_count > 1)
+        qsort(s->proofs, s->proof_count, sizeof *s->proofs, proof_order);
     if (s->variant_count > 1)
         qsort(s->variants, s->variant_count, sizeof *s->variants, variant_order);
     if (s->quarantine_count > 1)

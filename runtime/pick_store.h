@@ -30,6 +30,14 @@ typedef struct assay__stored_route {
     assay_policy policy;
 } assay__stored_route;
 
+/* Evidence over all inputs; see pick_proven.h. */
+typedef struct assay__stored_proof {
+    uint64_t revision, accuracy; /* rows */
+    assay_problem problem;
+    double max_ulp, max_rel, max_abs; /* NaN: none */
+    bool passed, is_contradicted;
+} assay__stored_proof;
+
 typedef struct assay__pick_store {
     char path[256];
     int64_t schema, data_version;
@@ -50,6 +58,8 @@ typedef struct assay__pick_store {
     size_t stop_reason_count;
     struct assay__quarantined *quarantined;
     size_t quarantine_count, quarantine_cap;
+    assay__stored_proof *proofs; /* sorted by revision */
+    size_t proof_count, proof_cap;
 } assay__pick_store;
 
 /* An empty one: no store. */

@@ -7,6 +7,8 @@
 #ifndef ASSAY_RUNTIME_STORE_H
 #define ASSAY_RUNTIME_STORE_H
 
+#include <stdbool.h>
+
 #include "assay/pick.h"
 
 /* One candidate inside a route, as packed into route.candidates (little-endian, 8-byte aligned,
@@ -58,6 +60,16 @@ typedef struct assay__store_route {
     const char *stop_reason;
 } assay__store_route;
 
+/* Evidence over all inputs of an elementwise op. */
+typedef struct assay__store_proof {
+    uint64_t accuracy;     /* accuracy.id */
+    uint64_t revision_row; /* revision.id */
+    const char *problem;   /* canonical ACCURACY text; its shape stands for all */
+    double max_ulp, max_rel, max_abs;
+    bool passed;
+    bool is_contradicted; /* some check of the same revision here failed */
+} assay__store_proof;
+
 typedef struct assay__store assay__store;
 
 /* The read half, about a dozen calls.  A struct of pointers, so that libassay's runtime does not
@@ -84,6 +96,10 @@ typedef struct assay__store_ops {
                                     assay_status (*row)(void *cookie, const assay_digest *variant,
                                                         const char *problem, const char *reason),
                                     void *cookie);
+    /* NULL in a store that has none. */
+    assay_status (*each_proof)(assay__store *store, const char *deployment_hex,
+                               assay_status (*row)(void *cookie, const assay__store_proof *p),
+                               void *cookie);
     /* Measured peaks of this deployment by name ("fma_f32_avx2_t1" flop/ns, "copy_nt_t2" byte/ns).
      */
     assay_status (*peak)(assay__store *store, const char *deployment_hex, const char *name,

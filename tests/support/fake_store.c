@@ -105,6 +105,18 @@ static assay_status each_quarantine(assay__store *store, const char *hex,
     return ASSAY_OK;
 }
 
+static assay_status each_proof(assay__store *store, const char *hex,
+                               assay_status (*row)(void *, const assay__store_proof *),
+                               void *cookie)
+{
+    (void)store;
+    (void)hex;
+    ck_assert_int_eq(fake.inside, 1);
+    for (size_t i = 0; i < fake.proof_count; i++)
+        ASSAY_TRY(row(cookie, &fake.proofs[i]));
+    return ASSAY_OK;
+}
+
 const assay__store_ops *fake_store_ops(void)
 {
     static const assay__store_ops ops = {.open_read = open_read,
@@ -115,6 +127,7 @@ const assay__store_ops *fake_store_ops(void)
                                          .each_revision = each_revision,
                                          .each_route = each_route,
                                          .each_quarantine = each_quarantine,
+                                         .each_proof = each_proof,
                                          .begin_snapshot = begin_snapshot,
                                          .end_snapshot = end_snapshot};
 

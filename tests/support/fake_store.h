@@ -29,6 +29,8 @@ typedef struct fake_store {
     size_t route_count, elsewhere;
     fake_quarantine quarantine[FAKE_ROWS];
     size_t quarantine_count;
+    assay__store_proof proofs[FAKE_ROWS];
+    size_t proof_count;
     int inside; /* a snapshot is open */
 } fake_store;
 

@@ -302,12 +302,16 @@ static void cut(char *schema, const char *from, const char *upto)
     memmove(begin, end, strlen(end) + 1);
 }
 
-/* Version 1 has no sweep_problem; version 0 in addition no deployment.label. */
+/* Version 2 has no partial indexes of accuracy, version 1 in addition no sweep_problem, version 0
+ * no deployment.label. */
 static char *schema_of_version(int version)
 {
     char *old = strdup(assay__schema_sql);
 
-    cut(old, "CREATE TABLE sweep_problem", "WITHOUT ROWID;");
+    cut(old, "CREATE INDEX accuracy_all_inputs", ";");
+    cut(old, "CREATE INDEX accuracy_failed", ";");
+    if (version < 2)
+        cut(old, "CREATE TABLE sweep_problem", "WITHOUT ROWID;");
     if (version < 1)
         cut(old, "    label          TEXT,", "\n");
     return old;
@@ -335,7 +339,9 @@ static void make_version(const char *path, int version)
 START_TEST(older_is_migrated_after_a_backup)
 {
     const char *path = store_path(folder, "old.db");
-    const char *backup = store_path(folder, _i == 0 ? "old.db.v0.bak" : "old.db.v1.bak");
+    static const char *const backups[ASSAY__DB_VERSION] = {"old.db.v0.bak", "old.db.v1.bak",
+                                                           "old.db.v2.bak"};
+    const char *backup = store_path(folder, backups[_i]);
     const char *fresh = store_path(folder, "fresh.db");
     char sql[2048];
 

@@ -25,6 +25,8 @@ static const char planted[] =
     " ('measurement', 'sqlite_autoindex_measurement_1', '1000000 500000 100 4 3 2 1'),"
     " ('visit', 'visit_by_measurement', '5000000 5'),"
     " ('accuracy', 'sqlite_autoindex_accuracy_1', '1000000 500000 100 10 2 1'),"
+    " ('accuracy', 'accuracy_all_inputs', '20000 10000 1'),"
+    " ('accuracy', 'accuracy_failed', '100000 50000 5'),"
     " ('stability', 'stability', '1000000 500000 100 1'),"
     " ('quarantine', 'quarantine_key', '100000 50000 10 1'),"
     " ('route', 'route_current', '100000 50000 2 2 2 1'),"

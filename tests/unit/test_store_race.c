@@ -119,6 +119,7 @@ START_TEST(migrations_at_once_happen_once)
     ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
     assay__db_close(&db);
     store_sql(path, "DROP VIEW routes; DROP VIEW measurements;"
+                    "DROP INDEX accuracy_all_inputs; DROP INDEX accuracy_failed;"
                     "DROP TABLE sweep_problem; ALTER TABLE deployment DROP COLUMN label;"
                     "PRAGMA user_version = 0");
     run_race(8, 1);

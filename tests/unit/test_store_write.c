@@ -610,6 +610,69 @@ START_TEST(quarantine_and_peaks_are_read)
 }
 END_TEST
 
+static assay_status see_proof(void *cookie, const assay__store_proof *p)
+{
+    seen *s = cookie;
+
+    s->count++;
+    (void)snprintf(s->text, sizeof s->text, "%s %g %d %d", p->problem, p->max_ulp, p->passed,
+                   p->is_contradicted);
+    return ASSAY_OK;
+}
+
+START_TEST(proofs_are_read_of_one_deployment)
+{
+    seen s = {0};
+    assay__db_accuracy sampled = store_accuracy(&rows), all = sampled, set = sampled;
+
+    set.stratum = "exhaustive"; /* a set of one problem, which holds for that one alone */
+    set.proof = ASSAY_PROOF_ABSENT;
+    all.stratum = "all";
+    all.proof = ASSAY_PROOF_EXHAUSTIVE;
+    sampled.passed = set.passed = all.passed = 1;
+    ck_assert_int_eq(assay__db_put_accuracy(db, &sampled, NULL), ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_accuracy(db, &set, NULL), ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_accuracy(db, &all, NULL), ASSAY_OK);
+    assay__store *store = open_reader();
+    ck_assert_int_eq(ops->each_proof(store, rows.deployment_hex, see_proof, &s), ASSAY_OK);
+    ck_assert_uint_eq(s.count, 0);
+    set.proof = ASSAY_PROOF_EXHAUSTIVE;
+    set.max_ulp = 3.0;
+    ck_assert_int_eq(assay__db_put_accuracy(db, &set, NULL), ASSAY_OK);
+    ck_assert_int_eq(ops->each_proof(store, "unknown", see_proof, &s), ASSAY_OK);
+    ck_assert_uint_eq(s.count, 0);
+    ck_assert_int_eq(ops->each_proof(store, rows.deployment_hex, see_proof, &s), ASSAY_OK);
+    ck_assert_uint_eq(s.count, 1);
+    ck_assert_ptr_nonnull(strstr(s.text, "k=64 3 1 0"));
+    sampled.problem = store_put_problem(db, 128); /* wrong at another shape */
+    sampled.passed = 0;
+    ck_assert_int_eq(assay__db_put_accuracy(db, &sampled, NULL), ASSAY_OK);
+    ck_assert_int_eq(ops->each_proof(store, rows.deployment_hex, see_proof, &s), ASSAY_OK);
+    ck_assert_ptr_nonnull(strstr(s.text, "k=64 3 1 1"));
+    ops->close(store);
+}
+END_TEST
+
+/* Its variant is known to the picker although nothing was timed. */
+START_TEST(variants_with_a_proof_alone_are_read)
+{
+    seen s = {0};
+    assay__db_accuracy all = store_accuracy(&rows);
+
+    all.stratum = "exhaustive";
+    all.proof = ASSAY_PROOF_SAMPLED;
+    assay__store *store = open_reader();
+    ck_assert_int_eq(assay__db_put_accuracy(db, &all, NULL), ASSAY_OK);
+    ck_assert_int_eq(ops->each_revision(store, rows.deployment_hex, see_revision, &s), ASSAY_OK);
+    ck_assert_uint_eq(s.count, 0);
+    all.proof = ASSAY_PROOF_EXHAUSTIVE;
+    ck_assert_int_eq(assay__db_put_accuracy(db, &all, NULL), ASSAY_OK);
+    ck_assert_int_eq(ops->each_revision(store, rows.deployment_hex, see_revision, &s), ASSAY_OK);
+    ck_assert_uint_eq(s.count, 1);
+    ops->close(store);
+}
+END_TEST
+
 START_TEST(commits_show_in_the_data_version)
 {
     int64_t before = 0, same = 0, after = 0;
@@ -678,6 +741,8 @@ int main(void)
     tcase_add_test(pick, route_is_read_and_the_old_one_kept);
     tcase_add_test(pick, revisions_of_this_deployment_are_read);
     tcase_add_test(pick, quarantine_and_peaks_are_read);
+    tcase_add_test(pick, proofs_are_read_of_one_deployment);
+    tcase_add_test(pick, variants_with_a_proof_alone_are_read);
     tcase_add_test(pick, commits_show_in_the_data_version);
     tcase_add_test(pick, snapshot_sees_one_state);
     SRunner *runner = srunner_create(suite);
