@@ -163,7 +163,12 @@ static void put_all(const char *path)
 static void time_report(const char *path)
 {
     static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
-    const assay__report_kernel kernel = {"cpu", "matmul", "f32,f32,f32", "gemm", zeros};
+    const assay__report_kernel kernel = {.backend = "cpu",
+                                         .op = "matmul",
+                                         .dtypes = "f32,f32,f32",
+                                         .kernel = "gemm",
+                                         .revision = zeros,
+                                         .claims = ASSAY_NO_CLAIMS};
     const assay__report_options options = {
         .db_path = path, .here = hex, .current = &kernel, .current_count = 1};
     char *text = NULL;

@@ -45,14 +45,16 @@ static const assay__arg rows[] = {
 static const assay__args_spec spec = {
     .command = "assay report",
     .summary =
-        "Shows what a store holds: cost (times, winners, rates) or precision (errors, proofs)",
+        "Shows what a store holds: cost (times, winners, rates), precision (errors, proofs) or "
+        "coverage (what was measured of all there is)",
     .positionals = "REPORT",
     .min_positionals = 1,
     .max_positionals = 1,
     .example = "assay report cost -o report.html\n"
                "assay report cost --by set --format csv\n"
-               "assay report precision --op exp --format csv -o errors.csv",
-    .notes = "REPORT is cost or precision. Columns are in docs/reports.md, JSON keys in\n"
+               "assay report precision --op exp --format csv -o errors.csv\n"
+               "assay report coverage --op matmul",
+    .notes = "REPORT is cost, precision or coverage. Columns are in docs/reports.md, JSON keys in\n"
              "docs/json.md. The store is only read.",
 };
 
@@ -81,7 +83,10 @@ static assay_status add_kernel(current *now, const assay_binding *row, assay__st
                                 .op = assay_op_get((assay_op_id)row->op)->name,
                                 .kernel = row->desc->name,
                                 .dtypes = now->texts.items[now->texts.count - 2],
-                                .revision = now->texts.items[now->texts.count - 1]};
+                                .revision = now->texts.items[now->texts.count - 1],
+                                .reason = row->available ? NULL : row->reason,
+                                .claims = row->desc->claims,
+                                .is_explicit = row->manifest->explicit_only != 0};
     now->count++;
     return ASSAY_OK;
 }
@@ -145,7 +150,9 @@ static assay_status check_name(const char *name)
     for (size_t i = 0; assay__report_names[i] != NULL; i++)
         if (strcmp(name, assay__report_names[i]) == 0)
             return ASSAY_OK;
-    return assay__fail(ASSAY_INVALID, "there is no report '%s'; reports are: cost, precision",
+    return assay__fail(ASSAY_INVALID,
+                       "there is no report '%s'; reports are: cost, precision, "
+                       "coverage",
                        name);
 }
 

@@ -200,7 +200,7 @@ static unsigned contradicts(double claim, double measured, unsigned bit)
     return claim >= 0 && measured > claim ? bit : 0;
 }
 
-static void judge_claim(assay__precision_row *row)
+void assay__precision_judge(assay__precision_row *row)
 {
     const assay__precision_claim *c = row->claim;
     unsigned bits = 0;
@@ -318,7 +318,7 @@ static assay_status load(assay__precision *p, const assay__report_options *optio
     for (size_t i = 0; i < p->count; i++) {
         p->rows[i].claim = find_claim(p, p->rows[i].revision);
         p->rows[i].stability = find_level(p, &p->rows[i]);
-        judge_claim(&p->rows[i]);
+        assay__precision_judge(&p->rows[i]);
     }
     return ASSAY_OK;
 }

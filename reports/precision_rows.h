@@ -58,6 +58,9 @@ typedef struct assay__precision {
 assay_status assay__precision_load(const assay__report_options *options, assay__precision *out);
 void assay__precision_clear(assay__precision *precision);
 
+/* Sets `contradicted` from `claim`, the figures and `stability` of the row. */
+void assay__precision_judge(assay__precision_row *row);
+
 /* The bounds of rho for sums with `terms` roundings on a path, result rounded to `dtype`. */
 void assay__precision_rho_bounds(assay_dtype dtype, double terms, double *probable,
                                  double *certain);

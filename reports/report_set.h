@@ -15,6 +15,9 @@
 typedef struct assay__report_kernel {
     const char *backend, *op, *dtypes, *kernel;
     const char *revision; /* 64 hexadecimal digits of the kernel's revision */
+    const char *reason;   /* why it cannot run here; NULL: it can */
+    assay_claims claims;
+    bool is_explicit; /* of a backend that is only used when named: no rival of the others */
 } assay__report_kernel;
 
 typedef struct assay__report_options {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reports/report_cost.h"
+#include "reports/report_coverage.h"
 #include "reports/report_page.h"
 #include "reports/report_precision.h"
 #include "runtime/error.h"
@@ -149,6 +150,42 @@ static assay_status make_precision(const assay__report_options *options,
     return status;
 }
 
+/* ---- coverage ---- */
+
+static assay_status coverage_csv(const void *rows, FILE *file)
+{
+    return assay__coverage_csv(rows, file);
+}
+
+static assay_status coverage_json(const void *rows, FILE *file)
+{
+    return assay__coverage_json(rows, file);
+}
+
+static void coverage_page(assay__page *page, const void *rows)
+{
+    assay__coverage_page(page, rows);
+}
+
+static assay_status make_coverage(const assay__report_options *options, assay__report_format format,
+                                  char **text, size_t *size)
+{
+    assay__coverage coverage;
+    assay_status status;
+
+    ASSAY_TRY(assay__coverage_load(options, &coverage));
+    if (format == ASSAY__REPORT_CSV)
+        status = write_data(&coverage, coverage_csv, text, size);
+    else if (format == ASSAY__REPORT_JSON)
+        status = write_data(&coverage, coverage_json, text, size);
+    else
+        status =
+            write_page(&coverage, coverage_page, format == ASSAY__REPORT_HTML, "Assay: coverage",
+                       "What was measured of all that there is", text, size);
+    assay__coverage_clear(&coverage);
+    return status;
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -157,9 +194,10 @@ static const struct {
 } reports[] = {
     {"cost", make_cost},
     {"precision", make_precision},
+    {"coverage", make_coverage},
 };
 
-const char *const assay__report_names[] = {"cost", "precision", NULL};
+const char *const assay__report_names[] = {"cost", "precision", "coverage", NULL};
 
 assay_status assay__report_make(const char *name, const assay__report_options *options,
                                 assay__report_format format, char **text, size_t *size)

@@ -35,6 +35,24 @@ expect 0 '*' '' assay report precision --db "$db" --json
 query '.rows | map(select(.op == "exp" and .is_union)) | length > 0 and all(.maximum == "exact")'
 query '.rows | map(select(.op == "matmul" and .is_union)) | length > 0 and
        all(.maximum == "lower_bound" and .max_rho <= .rho_certain)'
+
+# Coverage: what nobody measured has a row too; the store is not written.
+for format in html csv json md; do
+    expect 0 '' '' assay report coverage --db "$db" -o "$WORK/coverage.$format"
+    [ -s "$WORK/coverage.$format" ] || { echo "no coverage.$format" && exit 1; }
+done
+[ "$(sha256sum <"$db")" = "$sum" ] || { echo "the report changed the store" && exit 1; }
+expect 0 '*' '' assay report coverage --db "$db" --json
+query '.schema == "assay.report.coverage/1" and (.deployments | length) == 1'
+query '.rows | map(select(.op == "exp" and .dtypes == "f16,f16" and .backend == "cpu"))[0] | .measured == "all" and .problems == 1'
+query '.rows | map(select(.op == "add")) | length >= 4 and all(.measured == "none" and .problems == 0)'
+query '.rows | map([.op, .dtypes, .backend]) | length == (unique | length)'
+query '.rows | all(.backend != "ref" and .backend != "fake")'
+expect 0 '*' '' assay report coverage --db "$db" --json --backend ref
+query '.rows | length >= 16 and all(.backend == "ref" and (.kernels | length) >= 1)'
+head -n 1 "$WORK/coverage.csv" | tr ',' '\n' | while read -r column; do
+    grep -q "\`$column\`" docs/reports.md || { echo "$column is not in docs/reports.md" && exit 1; }
+done || exit 1
 head -n 1 "$WORK/cost.csv" | tr ',' '\n' | while read -r column; do
     grep -q "\`$column\`" docs/reports.md || { echo "$column is not in docs/reports.md" && exit 1; }
 done || exit 1

@@ -79,7 +79,8 @@ int64_t report_put_kernel(report_case *c, const char *name, const char *op, cons
                                    .op = op,
                                    .dtypes = dtypes,
                                    .kernel = name,
-                                   .revision = c->kernel_revision};
+                                   .revision = c->kernel_revision,
+                                   .claims = k.claims};
     return id;
 }
 
