@@ -59,6 +59,7 @@ lint: default $(UNIT_TESTS) syntax
 	scripts/check-layers
 	scripts/check-size
 	scripts/check-text
+	scripts/check-catalogue $(BUILD)/bin/assay
 	scripts/gen-status --check docs/status.md
 	@[ ! -d .git ] && [ ! -f .git ] || scripts/check-commit HEAD
 	$(call say,LINT shellcheck)
