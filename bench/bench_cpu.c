@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* bench/bench_cpu.c -- CPU kernels against a non-temporal copy and OpenBLAS, the oracle's speed.
  *
- * Rivals are interleaved and the least time of each counts: what disturbs a run only adds. */
+ * Rivals are interleaved and the least time of each counts: what disturbs a run only adds. The
+ * other end of lo..hi is the median. Shares have the quartiles of the shares inside a turn. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "assay/plugin.h"
+#include "bench/bench_print.h"
 #include "runtime/host_backend.h"
 
 #if defined(__x86_64__)
@@ -47,6 +49,7 @@ typedef struct contest {
     const assay_kernel_desc *kernel;
     assay_launch launch;
     int64_t tunables[ASSAY_MAX_TUNABLES];
+    double ns[REPEATS]; /* in turn */
     double least_ns;
 } contest;
 
@@ -101,8 +104,29 @@ static void time_all(contest *list, size_t count)
             uint64_t start = assay__host_now_ns();
             list[i].run(&list[i]);
             double ns = (double)(assay__host_now_ns() - start);
+            list[i].ns[repeat] = ns;
             list[i].least_ns = ns < list[i].least_ns ? ns : list[i].least_ns;
         }
+}
+
+static bench_figure rate_of(const contest *c, double work)
+{
+    double ns[REPEATS];
+
+    memcpy(ns, c->ns, sizeof ns);
+    return bench_rate(bench_least(ns, REPEATS), work);
+}
+
+/* Of the least times; lo..hi are quartiles over turns. */
+static bench_figure share_of(const contest *own, const contest *copy, double bytes_share)
+{
+    double shares[REPEATS];
+
+    for (int i = 0; i < REPEATS; i++)
+        shares[i] = bytes_share * copy->ns[i] / own->ns[i];
+    qsort(shares, REPEATS, sizeof *shares, bench_by_value);
+    return (bench_figure){bytes_share * copy->least_ns / own->least_ns, shares[REPEATS / 4],
+                          shares[3 * REPEATS / 4], REPEATS};
 }
 
 /* ---- problems -------------------------------------------------------------------------------- */
@@ -135,17 +159,16 @@ static float *floats(int64_t n)
 }
 
 /* goal 0: for information. */
-static void print_ratio(const char *what, int threads, double gbps, double copy_gbps, double goal)
+static void print_share(const char *what, int threads, bench_figure share, double copy_gbps,
+                        double goal)
 {
-    char wanted[16] = "";
+    char wanted[16] = "", name[96];
 
     if (goal > 0.0)
         snprintf(wanted, sizeof wanted, ">=%.2f", goal);
-    printf("%s f32 %d thread%s share of copy,%.3f,ratio,nt copy GB/s,%.1f,%s,%s\n", what, threads,
-           threads > 1 ? "s" : "", gbps / copy_gbps, copy_gbps, wanted,
-           goal <= 0.0                ? "info"
-           : gbps >= goal * copy_gbps ? "yes"
-                                      : "no");
+    snprintf(name, sizeof name, "%s f32 %d thread%s share of copy", what, threads,
+             threads > 1 ? "s" : "");
+    bench_print(name, share, "ratio", "nt copy GB/s", copy_gbps, wanted, share.value >= goal);
 }
 
 typedef struct stream_row {
@@ -199,8 +222,9 @@ static void bench_streams(const assay_manifest *cpu, int threads)
     time_all(list, ROWS + 1);
     double copy = 8.0 * ELEMENTS / list[0].least_ns;
     for (size_t i = 0; i < ROWS; i++)
-        print_ratio(streams[i].kernel, threads, streams[i].bytes * ELEMENTS / list[i + 1].least_ns,
-                    copy, threads == 1 ? streams[i].goal_1 : streams[i].goal_2);
+        print_share(streams[i].kernel, threads,
+                    share_of(&list[i + 1], &list[0], streams[i].bytes / 8.0), copy,
+                    threads == 1 ? streams[i].goal_1 : streams[i].goal_2);
     free(second);
 }
 
@@ -246,11 +270,13 @@ static void bench_matmul(const assay_manifest *cpu, const assay_manifest *openbl
     time_all(list, count);
     double flops = 2.0 * (double)size * (double)size * (double)size;
     for (size_t i = 0; i < count; i++)
-        if (i != 1)
-            printf("%s f32 %ld %d thread%s,%.1f,GFLOP/s,%s,%.1f,,info\n", list[i].kernel->name,
-                   (long)size, threads, threads > 1 ? "s" : "", flops / list[i].least_ns,
-                   openblas != NULL ? "OpenBLAS" : "",
-                   openblas != NULL ? flops / list[1].least_ns : 0.0);
+        if (i != 1) {
+            char name[96];
+            snprintf(name, sizeof name, "%s f32 %ld %d thread%s", list[i].kernel->name, (long)size,
+                     threads, threads > 1 ? "s" : "");
+            bench_print(name, rate_of(&list[i], flops), "GFLOP/s",
+                        openblas != NULL ? "OpenBLAS" : NULL, flops / list[1].least_ns, "", 0);
+        }
     free(a);
     free(b);
     free(c);
@@ -260,9 +286,10 @@ static void bench_matmul(const assay_manifest *cpu, const assay_manifest *openbl
 
 static void bench_oracle(const assay_manifest *ref)
 {
-    enum { SIZE = 512 };
+    enum { SIZE = 512, TURNS = 5 };
     float *a = floats(SIZE * SIZE), *b = floats(SIZE * SIZE), *c = floats(SIZE * SIZE);
-    double *wide = calloc(4 * SIZE * SIZE, sizeof *wide), least = INFINITY;
+    double *wide = calloc(4 * SIZE * SIZE, sizeof *wide), ns[TURNS];
+    size_t turns = 0;
     assay_problem p;
     assay_tensor operands[3];
 
@@ -274,16 +301,17 @@ static void bench_oracle(const assay_manifest *ref)
     assay_wide out = {wide, wide + SIZE * SIZE, wide + 2 * SIZE * SIZE, wide + 3 * SIZE * SIZE,
                       0,    SIZE * SIZE};
     for (size_t i = 0; i < ref->oracle_count; i++)
-        for (int repeat = 0; repeat < 4 && ref->oracles[i].op == ASSAY_OP_matmul; repeat++) {
+        for (int k = 0; k < TURNS && turns < TURNS && ref->oracles[i].op == ASSAY_OP_matmul; k++) {
             uint64_t start = assay__host_now_ns();
             if (ref->oracles[i].wide(&launch, 1, &out) != ASSAY_OK)
                 abort();
-            double ns = (double)(assay__host_now_ns() - start);
-            least = ns < least ? ns : least;
+            ns[turns++] = (double)(assay__host_now_ns() - start);
         }
-    double rate = 2.0 * SIZE * SIZE * SIZE / least;
-    printf("oracle matmul f32 %d 1 thread,%.1f,GFLOP/s,,,>=8,%s\n", SIZE, rate,
-           rate >= 8.0 ? "yes" : "no");
+    if (turns == 0)
+        abort();
+    bench_figure rate = bench_rate(bench_least(ns, turns), 2.0 * SIZE * SIZE * SIZE);
+    bench_print("oracle matmul f32 512 1 thread", rate, "GFLOP/s", NULL, 0, ">=8",
+                rate.value >= 8.0);
     free(wide);
     free(a);
     free(b);

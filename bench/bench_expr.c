@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bench/bench_print.h"
 #include "runtime/expr.h"
 
 #define ROUNDS 21
@@ -44,13 +45,6 @@ static double now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* The inputs change each call, so that nothing can be moved out of the loop. */
@@ -91,16 +85,14 @@ static assay_status bench(size_t t, const assay__expr_scope *scope)
         eval[r] = eval_round(&e);
         compile[r] = compile_round(texts[t], scope);
     }
-    qsort(eval, ROUNDS, sizeof *eval, compare);
-    qsort(compile, ROUNDS, sizeof *compile, compare);
-    double median = eval[ROUNDS / 2];
-    printf("expression %zu: value of %d nodes,%.1f,ns,,,%s,%s\n", t, nodes[t], median,
-           nodes[t] == 16 ? "<= 25" : "",
-           nodes[t] != 16 ? "info"
-           : median <= 25 ? "yes"
-                          : "no");
-    printf("expression %zu: least of the rounds,%.1f,ns,,,,info\n", t, eval[0]);
-    printf("expression %zu: compiling,%.0f,ns,,,,info\n", t, compile[ROUNDS / 2]);
+    char what[80];
+    bench_figure value = bench_median(eval, ROUNDS);
+    snprintf(what, sizeof what, "expression %zu: value of %d nodes", t, nodes[t]);
+    bench_print(what, value, "ns", NULL, 0, nodes[t] == 16 ? "<= 25" : "", value.value <= 25);
+    snprintf(what, sizeof what, "expression %zu: least of the rounds", t);
+    bench_print(what, bench_least(eval, ROUNDS), "ns", NULL, 0, "", 0);
+    snprintf(what, sizeof what, "expression %zu: compiling", t);
+    bench_print(what, bench_median(compile, ROUNDS), "ns", NULL, 0, "", 0);
     return ASSAY_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bench/bench_print.h"
 #include "runtime/snapshot.h"
 
 #define ROUNDS 21
@@ -19,13 +20,6 @@ static double now_ns(void)
 
     (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 static void read_once(assay__snap_domain *domain)
@@ -51,7 +45,8 @@ static void publish_once(assay__snap_domain *domain)
     (void)assay__snap_publish(domain, &object, NULL);
 }
 
-static double median_ns(assay__snap_domain *domain, void (*call)(assay__snap_domain *), int calls)
+static bench_figure median_ns(assay__snap_domain *domain, void (*call)(assay__snap_domain *),
+                              int calls)
 {
     double rounds[ROUNDS];
 
@@ -61,8 +56,7 @@ static double median_ns(assay__snap_domain *domain, void (*call)(assay__snap_dom
             call(domain);
         rounds[r] = (now_ns() - start) / calls;
     }
-    qsort(rounds, ROUNDS, sizeof *rounds, by_value);
-    return rounds[ROUNDS / 2];
+    return bench_median(rounds, ROUNDS);
 }
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -81,10 +75,13 @@ int main(void)
     if (assay__snap_create(&domain) != ASSAY_OK)
         return EXIT_FAILURE;
     publish_once(domain);
-    printf("snapshot: acquire and release,%.2f,ns,pthread_rwlock,%.2f,,info\n",
-           median_ns(domain, read_once, CALLS), median_ns(domain, lock_once, CALLS));
-    printf("snapshot: hold and unhold,%.2f,ns,,,,info\n", median_ns(domain, hold_once, CALLS));
-    printf("snapshot: publish,%.1f,ns,,,,info\n", median_ns(domain, publish_once, CALLS / 100));
+    bench_figure own = median_ns(domain, read_once, CALLS);
+    bench_print("snapshot: acquire and release", own, "ns", "pthread_rwlock",
+                median_ns(domain, lock_once, CALLS).value, "", 0);
+    bench_print("snapshot: hold and unhold", median_ns(domain, hold_once, CALLS), "ns", NULL, 0, "",
+                0);
+    bench_print("snapshot: publish", median_ns(domain, publish_once, CALLS / 100), "ns", NULL, 0,
+                "", 0);
     assay__snap_destroy(&domain);
     return EXIT_SUCCESS;
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/bench_print.h"
 #include "db/db_write.h"
 #include "db/read_report.h"
 
@@ -24,6 +25,7 @@
 #define CANDIDATES 8
 #define STORED     2000
 #define READS      5
+#define ROUNDS     20
 
 #define MUST(expr)                                                    \
     do {                                                              \
@@ -32,13 +34,6 @@
             exit(EXIT_FAILURE);                                       \
         }                                                             \
     } while (0)
-
-/* A row of bench/results.csv; at_least: the goal is a floor. */
-static void print_row(const char *what, double value, const char *unit, double goal, int at_least)
-{
-    printf("%s,%.4g,%s,,,%s %g,%s\n", what, value, unit, at_least ? ">=" : "<=", goal,
-           (at_least ? value >= goal : value <= goal) ? "yes" : "no");
-}
 
 static double now_s(void)
 {
@@ -170,51 +165,78 @@ static void put_pair(fill *f, int64_t problem, int64_t revision)
     MUST(assay__db_put_accuracy(f->db, &a, &id));
 }
 
+static void put_batch(fill *f, int64_t *done, int64_t pairs)
+{
+    static int64_t problem;
+
+    MUST(assay__db_begin(f->db));
+    for (int i = 0; i < BATCH && *done < pairs; i++, ++*done) {
+        if (*done % REVISIONS == 0)
+            problem = put_problem(f, *done / REVISIONS);
+        put_pair(f, problem, f->revisions[*done % REVISIONS]);
+    }
+    MUST(assay__db_commit(f->db));
+}
+
+/* The rate of all, with the quartile range of ROUNDS equal parts: the store grows from part to
+ * part, so their scatter is no interval of a constant. */
 static void bench_ingest(fill *f, int64_t pairs)
 {
-    int64_t problem = 0, done = 0;
-    double begin = now_s();
+    double rates[ROUNDS], begin = now_s();
+    int64_t done = 0;
 
-    while (done < pairs) {
-        MUST(assay__db_begin(f->db));
-        for (int i = 0; i < BATCH && done < pairs; i++, done++) {
-            if (done % REVISIONS == 0)
-                problem = put_problem(f, done / REVISIONS);
-            put_pair(f, problem, f->revisions[done % REVISIONS]);
-        }
-        MUST(assay__db_commit(f->db));
+    for (int i = 0; i < ROUNDS; i++) {
+        const int64_t first = done, target = pairs * (i + 1) / ROUNDS;
+        const double start = now_s();
+        while (done < target)
+            put_batch(f, &done, target);
+        rates[i] = (double)(done - first) / (now_s() - start);
     }
-    print_row("store: ingest of measurement + accuracy", (double)pairs / (now_s() - begin),
-              "pairs/s", 30000, 1);
+    const double rate = (double)pairs / (now_s() - begin);
+    bench_figure all = bench_median(rates, ROUNDS);
+    all.value = rate;
+    all.lo = rates[ROUNDS / 4];
+    all.hi = rates[3 * ROUNDS / 4];
+    bench_print("store: ingest of measurement + accuracy", all, "pairs/s", NULL, 0, ">= 30000",
+                rate >= 30000);
+}
+
+static void put_variant(fill *f, int64_t nth, assay__db_visit *v)
+{
+    int64_t problem = put_problem(f, 1000000 + nth), id = 0;
+    const assay__db_measurement m = measurement(f, problem, f->revisions[0]);
+    const assay__db_accuracy a = accuracy(f, problem, f->revisions[0]);
+
+    MUST(assay__db_begin(f->db));
+    MUST(assay__db_put_measurement(f->db, &m, &v->measurement));
+    for (v->ordinal = 0; v->ordinal < 2; v->ordinal++)
+        MUST(assay__db_put_visit(f->db, v, &id));
+    MUST(assay__db_put_accuracy(f->db, &a, &id));
+    MUST(assay__db_commit(f->db));
 }
 
 static void bench_variants(fill *f)
 {
-    double samples[10];
+    double samples[10], rates[ROUNDS];
     assay__db_visit v = {.kind = "measure",
                          .samples = samples,
                          .sample_count = 10,
                          .inner = 4,
                          .ratio = 0.9,
                          .context_json = "{\"load\":0.1}"};
-    double begin = now_s();
 
     strcpy(v.clock.name, "CLOCK_MONOTONIC_RAW");
     for (int i = 0; i < 10; i++)
         samples[i] = 1200.0 + i;
-    for (int i = 0; i < STORED; i++) {
-        int64_t problem = put_problem(f, 1000000 + i), id = 0;
-        const assay__db_measurement m = measurement(f, problem, f->revisions[0]);
-        const assay__db_accuracy a = accuracy(f, problem, f->revisions[0]);
-        MUST(assay__db_begin(f->db));
-        MUST(assay__db_put_measurement(f->db, &m, &v.measurement));
-        for (v.ordinal = 0; v.ordinal < 2; v.ordinal++)
-            MUST(assay__db_put_visit(f->db, &v, &id));
-        MUST(assay__db_put_accuracy(f->db, &a, &id));
-        MUST(assay__db_commit(f->db));
+    for (int round = 0; round < ROUNDS; round++) {
+        const double begin = now_s();
+        for (int i = 0; i < STORED / ROUNDS; i++)
+            put_variant(f, round * (STORED / ROUNDS) + i, &v);
+        rates[round] = STORED / ROUNDS / (now_s() - begin);
     }
-    print_row("store: one transaction a variant", STORED / (now_s() - begin), "variants/s", 2000,
-              1);
+    bench_figure rate = bench_median(rates, ROUNDS);
+    bench_print("store: one transaction a variant", rate, "variants/s", NULL, 0, ">= 2000",
+                rate.value >= 2000);
 }
 
 static void put_routes(fill *f)
@@ -253,7 +275,7 @@ static void bench_routes(const fill *f, const char *path)
 {
     const assay__store_ops *ops = assay__store_sqlite();
     assay__store *store = NULL;
-    double best = INFINITY;
+    double took[READS];
     size_t sum = 0;
 
     for (int i = 0; i < READS; i++) {
@@ -261,11 +283,11 @@ static void bench_routes(const fill *f, const char *path)
         MUST(ops->open_read(path, &store));
         MUST(ops->each_route(store, f->hex, sum_route, &sum));
         ops->close(store);
-        double took = now_s() - begin;
-        best = took < best ? took : best;
+        took[i] = sum == 0 ? NAN : (now_s() - begin) * 1e3;
     }
-    print_row("store: open and read 100000 routes of 8 candidates", sum == 0 ? NAN : best * 1e3,
-              "ms", 100, 0);
+    bench_figure least = bench_least(took, READS);
+    bench_print("store: open and read 100000 routes of 8 candidates", least, "ms", NULL, 0,
+                "<= 100", least.value <= 100);
 }
 
 typedef struct totals {
@@ -285,7 +307,7 @@ static assay_status sum_measurement(void *cookie, const assay__report_measuremen
     return ASSAY_OK;
 }
 
-static void bench_report(const char *path)
+static double report_pass(const char *path)
 {
     const assay__store_ops *ops = assay__store_sqlite();
     assay__store *store = NULL;
@@ -298,9 +320,18 @@ static void bench_report(const char *path)
     MUST(assay__report_each_measurement(report, sum_measurement, &t));
     assay__report_close(&report);
     ops->close(store);
-    double took = now_s() - begin;
-    print_row("store: report pass over 10^6 measurements with errors", took * 1e6 / (double)t.rows,
-              "s", 5, 0);
+    return (now_s() - begin) * 1e6 / (double)t.rows;
+}
+
+static void bench_report(const char *path)
+{
+    double seconds[READS];
+
+    for (int i = 0; i < READS; i++)
+        seconds[i] = report_pass(path);
+    bench_figure f = bench_median(seconds, READS);
+    bench_print("store: report pass over 10^6 measurements with errors", f, "s", NULL, 0, "<= 5",
+                f.value <= 5);
 }
 
 static void remove_store(const char *folder, const char *path)
