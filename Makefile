@@ -154,7 +154,8 @@ $$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_code) $$(CODEHASH) $$(BUILD)/gen/flags
     $$(wildcard $$($(1)_DIR)/*.h backends/*.h runtime/*.h include/assay/*) | $$(GEN_HEADERS)
 	$$(call say,HASH $$@)
 	$$(Q)$$(CODEHASH) --flags '$$(strip $$(CODEFLAGS) $$($(1)_CFLAGS))' \
-	    $$(call hash_flags,$$($(1)_code)) --include $$(BUILD) --root . -o $$@ \
+	    $$(call hash_flags,$$($(1)_code)) --include $$(BUILD) \
+	    --opaque include/assay/op.def --root . -o $$@ \
 	    assay__source_hashes $$($(1)_code)
 $$(BUILD)/plugin/$(1)/source_hash.o: $$(BUILD)/gen/$(1)_source_hash.c
 	@mkdir -p $$(@D)

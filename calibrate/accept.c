@@ -32,12 +32,21 @@ assay_status assay__accept_elementwise(assay_dtype dtype, uint64_t max_dist, ass
     return ASSAY_OK;
 }
 
+assay_status assay__accept_sum(assay_dtype dtype, assay_dtype accumulator, double terms,
+                               double fixed, assay_accept_spec *out)
+{
+    if (!(fixed >= 0.0))
+        return assay__fail(ASSAY_INVALID, "acceptance: %g fixed roundings", fixed);
+    ASSAY_TRY(spec_init(dtype, accumulator, terms, out));
+    out->rule = ASSAY_ACCEPT_CONTRACTION;
+    out->fixed = fixed;
+    return ASSAY_OK;
+}
+
 assay_status assay__accept_contraction(assay_dtype dtype, assay_dtype accumulator, int64_t k,
                                        assay_accept_spec *out)
 {
-    ASSAY_TRY(spec_init(dtype, accumulator, k < 0 ? -1.0 : (double)k + 2.0, out));
-    out->rule = ASSAY_ACCEPT_CONTRACTION;
-    return ASSAY_OK;
+    return assay__accept_sum(dtype, accumulator, k < 0 ? -1.0 : (double)k + 2.0, 0.0, out);
 }
 
 assay_status assay__accept_softmax(assay_dtype dtype, assay_dtype accumulator, int64_t cols,
@@ -73,7 +82,8 @@ static void contraction_bounds(const assay_accept_element *e, const assay_accept
                                double *certain, double *probable)
 {
     double operands = spec->u_operand * (2.0 + spec->u_operand) * e->magnitude;
-    double rest = output_term(e, spec) + operands + e->bound;
+    double own = certain_growth(spec->fixed, spec->u_acc) * fabs(e->hi);
+    double rest = output_term(e, spec) + operands + own + e->bound;
     /* Products below the normal range lose up to a step each, whatever their size. */
     if (e->magnitude > 0.0)
         rest += spec->terms * 0.5 * spec->format.min_subnormal;

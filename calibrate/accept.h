@@ -22,6 +22,7 @@ typedef struct assay_accept_spec {
     double u_operand;    /* unit roundoff the kernel first rounds its operands to; 0: not at all */
     uint64_t max_dist;   /* ELEMENTWISE */
     double terms;        /* CONTRACTION: roundings on a path, k + 2; SOFTMAX: elements of a row */
+    double fixed;        /* CONTRACTION: roundings of the result beside those of the sum */
     double exp_ulps;     /* SOFTMAX: bound of the exp inside, in ulps of the arithmetic */
     bool allows_flush;   /* zero for a subnormal result is no failure */
     bool is_strict_zero; /* the sign of a zero counts */
@@ -33,6 +34,9 @@ assay_status assay__accept_elementwise(assay_dtype dtype, uint64_t max_dist,
 /* k >= 0 products a sum; two more roundings for alpha and beta * C. */
 assay_status assay__accept_contraction(assay_dtype dtype, assay_dtype accumulator, int64_t k,
                                        assay_accept_spec *out);
+/* terms >= 0 roundings on a path, each of the magnitude; `fixed` more of the result itself. */
+assay_status assay__accept_sum(assay_dtype dtype, assay_dtype accumulator, double terms,
+                               double fixed, assay_accept_spec *out);
 /* cols >= 0 elements a row, exp_ulps >= 0. */
 assay_status assay__accept_softmax(assay_dtype dtype, assay_dtype accumulator, int64_t cols,
                                    double exp_ulps, assay_accept_spec *out);

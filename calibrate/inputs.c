@@ -16,10 +16,10 @@
 static const struct {
     const char *name, *doc;
     unsigned flags;
-    bool fits[4];
+    bool fits[ASSAY_FAMILY_COUNT];
 } strata[ASSAY_STRATUM_COUNT] = {
-#define X(id, text, bits, matmul, add, exp, softmax, why) \
-    {text, why, bits, {matmul, add, exp, softmax}},
+#define X(id, text, bits, contraction, binary, unary, row, norm, reduction, index, why) \
+    {text, why, bits, {contraction, binary, unary, row, norm, reduction, index}},
     ASSAY_STRATUM_MAP(X)
 #undef X
 };
@@ -41,13 +41,20 @@ unsigned assay__stratum_flags(assay_stratum stratum)
 
 bool assay__stratum_fits(assay_stratum stratum, assay_op_id op)
 {
-    static const assay_op_id columns[] = {ASSAY_OP_matmul, ASSAY_OP_add, ASSAY_OP_exp,
-                                          ASSAY_OP_softmax_last_dim};
+    const assay_op_info *info = assay_op_get(op);
 
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (columns[i] == op)
-            return (unsigned)stratum < ASSAY_STRATUM_COUNT && strata[stratum].fits[i];
-    return false;
+    return info != NULL && (unsigned)stratum < ASSAY_STRATUM_COUNT &&
+           strata[stratum].fits[info->family];
+}
+
+size_t assay__strata_preferred(assay_op_id op, size_t count, assay_stratum *out)
+{
+    size_t n = 0;
+
+    for (unsigned s = 0; s < ASSAY_STRATUM_COUNT && n < count; s++)
+        if (assay__stratum_fits((assay_stratum)s, op))
+            out[n++] = (assay_stratum)s;
+    return n;
 }
 
 assay_status assay__stratum_find(assay_op_id op, const char *name, assay_stratum *out)
@@ -72,7 +79,7 @@ assay_status assay__stratum_find(assay_op_id op, const char *name, assay_stratum
 /* One operand being filled. */
 typedef struct filler {
     assay_stratum stratum;
-    assay_op_id op;
+    assay_op_family family;
     unsigned operand;
     assay_dtype dtype;
     uint64_t key;        /* seed of this operand's streams */
@@ -96,7 +103,8 @@ static double number_of(const filler *f, assay__rng *rng)
     case ASSAY_STRATUM_ORDINALS:
         return assay__special_from_bits(f->dtype, assay__rng_bits(rng));
     case ASSAY_STRATUM_EDGES:
-        return assay__special_edge(f->op == ASSAY_OP_exp, f->dtype, assay__rng_bits(rng));
+        return assay__special_edge(f->family == ASSAY_FAMILY_ELEMENTWISE_UNARY, f->dtype,
+                                   assay__rng_bits(rng));
     case ASSAY_STRATUM_POWERS: {
         uint64_t bits = assay__rng_bits(rng);
         return ldexp(bits & 1 ? -1.0 : 1.0, (int)(bits >> 8 & 15) - 8);
@@ -156,10 +164,11 @@ static uint64_t pair_index(const filler *f, uint64_t index, uint64_t along)
 /* A: v, -v (1 + d); B: w, w. Products cancel to |d| of their size, |d| <= 1e-3. */
 static double cancelling(filler *f, uint64_t index)
 {
-    if (f->op == ASSAY_OP_add) { /* b = -a (1 + d), a from the first operand's own draws */
+    if (f->family == ASSAY_FAMILY_ELEMENTWISE_BINARY) {
+        /* b = -a (1 + d), next to it a (1 + d), a from the first operand's own draws */
         double v = draw(f, index);
         double d = 1e-3 * (2.0 * unit_of(hash_of(f, 1, index)) - 1.0);
-        return f->operand == 0 ? v : -v * (1.0 + d);
+        return f->operand == 0 ? v : (index % 2 ? v : -v) * (1.0 + d);
     }
     uint64_t along, across;
     split(f, index, &along, &across);
@@ -224,7 +233,7 @@ static double softmax_score(filler *f, uint64_t index)
 
 static double element(filler *f, uint64_t index)
 {
-    if (f->op == ASSAY_OP_softmax_last_dim)
+    if (f->family == ASSAY_FAMILY_ROW)
         return softmax_score(f, index);
     switch (f->stratum) {
     case ASSAY_STRATUM_CANCEL:
@@ -232,7 +241,7 @@ static double element(filler *f, uint64_t index)
     case ASSAY_STRATUM_HUGE_TINY:
         return huge_or_tiny(f, index);
     case ASSAY_STRATUM_SPECIALS:
-        return f->op == ASSAY_OP_matmul ? special_in_sum(f, index) : special_pair(f, index);
+        return f->k > 0 ? special_in_sum(f, index) : special_pair(f, index);
     default:
         return draw(f, index);
     }
@@ -249,7 +258,7 @@ static void plan_integers(filler *f)
     f->density = fmin(1.0, exact / (product * fmax((double)f->k, 1.0)));
 }
 
-static void plan_matmul(filler *f, const assay_problem *problem)
+static void plan_contraction(filler *f, const assay_problem *problem)
 {
     const char *side = f->operand == 0 ? "trans_a" : "trans_b";
     bool is_transposed = assay_problem_int(problem, side) != 0;
@@ -263,7 +272,7 @@ static void plan_matmul(filler *f, const assay_problem *problem)
 
 static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
 {
-    const assay_op_info *info = assay_op_get(f->op);
+    const assay_op_info *info = assay_op_get((assay_op_id)problem->op);
     int64_t dims[ASSAY_MAX_RANK];
     uint32_t rank;
     char name[128];
@@ -273,8 +282,9 @@ static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
     f->rows = rank > 1 ? (uint64_t)dims[rank - 2] : 1;
     f->dtype = (assay_dtype)problem->dtypes[f->operand];
     f->cached = UINT64_MAX;
-    /* add's second operand is built from the first one's draws. */
-    bool is_mirror = f->op == ASSAY_OP_add && f->stratum == ASSAY_STRATUM_CANCEL;
+    /* A second operand that cancels the first is built from the first one's draws. */
+    bool is_mirror =
+        f->family == ASSAY_FAMILY_ELEMENTWISE_BINARY && f->stratum == ASSAY_STRATUM_CANCEL;
     (void)snprintf(name, sizeof name, "%s:%s:%u", info->name, strata[f->stratum].name,
                    is_mirror ? 0 : f->operand);
     assay__rng named;
@@ -282,8 +292,8 @@ static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
     f->key = assay__rng_bits(&named);
     if (f->operand >= info->inputs)
         f->stratum = ASSAY_STRATUM_NORMAL;
-    else if (f->op == ASSAY_OP_matmul)
-        plan_matmul(f, problem);
+    else if (f->family == ASSAY_FAMILY_CONTRACTION)
+        plan_contraction(f, problem);
     return ASSAY_OK;
 }
 
@@ -309,10 +319,11 @@ static assay_status request_check(const assay_problem *problem, assay_stratum st
 assay_status assay__inputs_fill(const assay_problem *problem, assay_stratum stratum, uint64_t seed,
                                 unsigned operand, uint64_t first, uint64_t count, void *dst)
 {
-    filler f = {.stratum = stratum, .op = (assay_op_id)problem->op, .operand = operand};
+    filler f = {.stratum = stratum, .operand = operand};
     double values[CHUNK];
 
     ASSAY_TRY(request_check(problem, stratum, operand, first, count));
+    f.family = assay_op_get((assay_op_id)problem->op)->family;
     ASSAY_TRY(plan(&f, problem, seed));
     unsigned char *to = dst;
     size_t bytes = assay_dtype_bytes(f.dtype);

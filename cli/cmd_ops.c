@@ -33,7 +33,11 @@ static const char *const families[] = {
     [ASSAY_FAMILY_ELEMENTWISE_BINARY] = "elementwise binary",
     [ASSAY_FAMILY_ELEMENTWISE_UNARY] = "elementwise unary",
     [ASSAY_FAMILY_ROW] = "row",
+    [ASSAY_FAMILY_NORM] = "norm",
+    [ASSAY_FAMILY_REDUCE] = "reduction",
+    [ASSAY_FAMILY_INDEX] = "index",
 };
+_Static_assert(sizeof families / sizeof *families == ASSAY_FAMILY_COUNT, "a name each");
 static const char *const kinds[] = {
     [ASSAY_KIND_INT] = "int", [ASSAY_KIND_REAL] = "real", [ASSAY_KIND_ENUM] = "enum"};
 static const char *const classes[] = {
@@ -108,6 +112,23 @@ static json_t *param_json(const assay_param_info *p)
     return NULL;
 }
 
+static json_t *operands_json(const assay_op_info *op)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (unsigned i = 0; i < op->inputs + op->outputs; i++) {
+        json_t *row = json_object();
+        bad |= (int)assay__json_put_string(row, "name", op->operands[i].name);
+        bad |= (int)assay__json_put_string(row, "extents", op->operands[i].extents);
+        bad |= (int)assay__json_append_take(list, row);
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static json_t *op_json(const assay_op_info *op)
 {
     json_t *object = json_object(), *params = json_array();
@@ -119,6 +140,7 @@ static json_t *op_json(const assay_op_info *op)
     bad |= (int)assay__json_put_int(object, "outputs", op->outputs);
     bad |= (int)assay__cmd_json_words(object, "dtype_rule", op->dtype_rule, ',');
     bad |= (int)assay__cmd_json_words(object, "dtypes", op->dtypes, '|');
+    bad |= (int)assay__json_put_take(object, "operands", operands_json(op));
     bad |= (int)assay__json_put_string(object, "flops", op->flops);
     bad |= (int)assay__json_put_string(object, "bytes", op->bytes);
     bad |= (int)assay__json_put_string(object, "doc", op->doc);
@@ -173,6 +195,21 @@ static void param_row(assay__table *table, const assay_param_info *p)
     assay__str_clear(&text);
 }
 
+/* "a[n], b[n] -> y[n]" */
+static void print_operands(const assay_op_info *op, assay__listing how)
+{
+    const bool md = how == ASSAY__LISTING_MD;
+
+    printf("%soperands %s", md ? "" : "  ", md ? "`" : "");
+    for (unsigned i = 0; i < op->inputs + op->outputs; i++)
+        printf("%s%s[%s]",
+               i == 0            ? ""
+               : i == op->inputs ? " -> "
+                                 : ", ",
+               op->operands[i].name, op->operands[i].extents);
+    printf("%s\n%s", md ? "`" : "", md ? "\n" : "");
+}
+
 /* One op with its parameters: under a heading, or under its name. */
 static assay_status print_op(const assay_op_info *op, assay__listing how)
 {
@@ -185,6 +222,7 @@ static assay_status print_op(const assay_op_info *op, assay__listing how)
     printf("%s%s\n%s", md ? "" : "  ", op->doc, gap);
     printf("%s%s; dtypes %s%s%s with T in %s%s%s\n%s", md ? "" : "  ", families[op->family], tick,
            op->dtype_rule, tick, tick, op->dtypes, tick, gap);
+    print_operands(op, how);
     printf("%sflops %s%s%s, bytes %s%s%s\n\n", md ? "" : "  ", tick, op->flops, tick, tick,
            op->bytes, tick);
     param_columns(&table);

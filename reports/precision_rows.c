@@ -187,7 +187,7 @@ static void judge_family(assay__precision_row *row)
     if (assay_op_find(row->problem->op, &op) != ASSAY_OK)
         return;
     assay_op_family family = assay_op_get(op)->family;
-    row->is_contraction = family == ASSAY_FAMILY_CONTRACTION;
+    row->is_contraction = assay_op_get(op)->bound_rule == ASSAY_BOUND_SUM;
     row->is_elementwise =
         family == ASSAY_FAMILY_ELEMENTWISE_UNARY || family == ASSAY_FAMILY_ELEMENTWISE_BINARY;
     if (row->is_contraction && last != NULL && assay_dtype_parse(last + 1, &dtype) == ASSAY_OK)

@@ -38,20 +38,41 @@ enum param_span {
     _Static_assert((int)param_end_##name - (int)param_begin_##name <= ASSAY_MAX_PARAMS, #name);
 #include "assay/op.def"
 
+/* Operands of all ops, one after another, and where each op's begin. */
+static const assay_operand_info operand_infos[] = {
+#define ASSAY_OPERAND(op, name, ...) {#name, #__VA_ARGS__},
+#include "assay/op.def"
+};
+
+enum operand_span {
+#define ASSAY_OP(name, ...)          operand_begin_##name, operand_open_##name = operand_begin_##name - 1,
+#define ASSAY_OPERAND(op, name, ...) operand_at_##op##_##name,
+#include "assay/op.def"
+    operand_total
+};
+
+_Static_assert(sizeof operand_infos / sizeof *operand_infos == (size_t)operand_total, "operands");
+
 static const assay_op_info op_infos[ASSAY_OP_COUNT] = {
-#define ASSAY_OP(name, family, inputs, outputs, rule, dtypes, flops, bytes, doc) \
-    [ASSAY_OP_##name] = {ASSAY_OP_##name,                                        \
-                         #name,                                                  \
-                         ASSAY_FAMILY_##family,                                  \
-                         inputs,                                                 \
-                         outputs,                                                \
-                         rule,                                                   \
-                         dtypes,                                                 \
-                         flops,                                                  \
-                         bytes,                                                  \
-                         doc,                                                    \
-                         param_infos + param_begin_##name,                       \
-                         (size_t)((int)param_end_##name - (int)param_begin_##name)},
+#define ASSAY_OP(op, family_, inputs_, outputs_, rule, dtypes_, flops_, bytes_, doc_) \
+    [ASSAY_OP_##op] = {.id = ASSAY_OP_##op,                                           \
+                       .name = #op,                                                   \
+                       .family = ASSAY_FAMILY_##family_,                              \
+                       .inputs = inputs_,                                             \
+                       .outputs = outputs_,                                           \
+                       .dtype_rule = rule,                                            \
+                       .dtypes = dtypes_,                                             \
+                       .flops = flops_,                                               \
+                       .bytes = bytes_,                                               \
+                       .doc = doc_,                                                   \
+                       .params = param_infos + param_begin_##op,                      \
+                       .operands = operand_infos + operand_begin_##op,                \
+                       .param_count = (size_t)((int)param_end_##op - (int)param_begin_##op),
+#define ASSAY_BOUND(op, rule, fixed, terms) \
+    .bound_rule = ASSAY_BOUND_##rule, .bound_fixed = fixed, .bound_terms = terms,
+#define ASSAY_OP_END(op) \
+    }                    \
+    ,
 #include "assay/op.def"
 };
 

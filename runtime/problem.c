@@ -191,45 +191,6 @@ double assay_problem_real(const assay_problem *p, const char *name)
     return p->params[i].r;
 }
 
-/* matmul operands: 0 A, 1 B, 2 C; rows and columns swap for a transposed input. */
-static void matmul_extents(const assay_problem *p, size_t i, int64_t *dims)
-{
-    int64_t m = p->params[1].i, n = p->params[2].i, k = p->params[3].i;
-    bool trans = i < 2 && p->params[4 + i].i != 0;
-    int64_t rows = i == 1 ? k : m;
-    int64_t cols = i == 0 ? k : n;
-
-    dims[0] = p->params[0].i;
-    dims[1] = trans ? cols : rows;
-    dims[2] = trans ? rows : cols;
-}
-
-assay_status assay_problem_operand(const assay_problem *p, size_t i, uint32_t *rank,
-                                   int64_t dims[ASSAY_MAX_RANK])
-{
-    const assay_op_info *info = assay_op_get((assay_op_id)p->op);
-
-    if (info == NULL || i >= p->dtype_count)
-        return assay__fail(ASSAY_INVALID, "operand %zu does not exist", i);
-    switch (info->family) {
-    case ASSAY_FAMILY_CONTRACTION:
-        *rank = 3;
-        matmul_extents(p, i, dims);
-        return ASSAY_OK;
-    case ASSAY_FAMILY_ROW:
-        *rank = 2;
-        dims[0] = p->params[0].i;
-        dims[1] = p->params[1].i;
-        return ASSAY_OK;
-    case ASSAY_FAMILY_ELEMENTWISE_BINARY:
-    case ASSAY_FAMILY_ELEMENTWISE_UNARY:
-        break;
-    }
-    *rank = 1;
-    dims[0] = p->params[0].i;
-    return ASSAY_OK;
-}
-
 int64_t assay_problem_operand_elements(const assay_problem *p, size_t i)
 {
     int64_t dims[ASSAY_MAX_RANK], n = 1;

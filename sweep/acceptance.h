@@ -7,11 +7,9 @@
 #include "assay/op.h"
 #include "calibrate/accept.h"
 
-/* add: correctly rounded.  exp: within ASSAY__EXP_DIST of it, four times what OpenCL's full profile
- * allows (3), so that a fast kernel is measured and left to the tolerance of who asks.  matmul:
- * the certain bound of sums of k products in the accumulator (f32 for halves).  softmax: the
- * first-order bound with an exp of ASSAY__EXP_DIST. */
-#define ASSAY__EXP_DIST 12
+/* The rule is the catalogue's (ASSAY_BOUND rows of assay/op.def), the arithmetic inside f64 for f64
+ * and f32 for everything narrower.  Limits of distance are four times what OpenCL's full profile
+ * allows, so that a fast kernel is measured and left to the tolerance of who asks. */
 assay_status assay__acceptance_of(const assay_problem *p, assay_accept_spec *out);
 /* The bound as one number to store: dist, or roundings on a path. */
 double assay__acceptance_bound(const assay_accept_spec *spec);

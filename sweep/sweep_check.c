@@ -34,9 +34,9 @@ static bool is_elementwise(const sweep_problem *p)
     return family == ASSAY_FAMILY_ELEMENTWISE_UNARY || family == ASSAY_FAMILY_ELEMENTWISE_BINARY;
 }
 
-static bool is_contraction(const sweep_problem *p)
+static bool has_magnitude(const sweep_problem *p)
 {
-    return assay_op_get((assay_op_id)p->problem.op)->family == ASSAY_FAMILY_CONTRACTION;
+    return assay_op_get((assay_op_id)p->problem.op)->bound_rule == ASSAY_BOUND_SUM;
 }
 
 /* ---- comparing ---- */
@@ -90,7 +90,7 @@ static assay_error_batch batch_at(const sweep_problem *p, const maps *m, size_t 
                            .hi = m->wide + first,
                            .lo = m->wide + n + first,
                            .bound = m->wide + 2 * n + first,
-                           .magnitude = is_contraction(p) ? m->wide + 3 * n + first : NULL,
+                           .magnitude = has_magnitude(p) ? m->wide + 3 * n + first : NULL,
                            .first = first,
                            .count = count};
 
@@ -281,7 +281,7 @@ static const assay_error_element *worst_of(const sweep_problem *p, const assay_e
     for (size_t i = 1; i < ASSAY_ULP_CLASSES; i++)
         if (s->classes[i] > 0 && s->first[i].index != ASSAY_ERROR_NONE)
             return &s->first[i];
-    if (is_contraction(p) && s->worst_rho.index != ASSAY_ERROR_NONE)
+    if (has_magnitude(p) && s->worst_rho.index != ASSAY_ERROR_NONE)
         return &s->worst_rho;
     return &s->worst;
 }

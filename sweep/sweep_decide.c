@@ -29,9 +29,9 @@ static assay_stability stability_of(const sweep_candidate *c)
 
 static double headline_error(const sweep_problem *p, const sweep_candidate *c)
 {
-    bool contraction = assay_op_get((assay_op_id)p->problem.op)->family == ASSAY_FAMILY_CONTRACTION;
+    bool by_rho = assay_op_get((assay_op_id)p->problem.op)->bound_rule == ASSAY_BOUND_SUM;
 
-    return contraction ? c->max_rho : c->max_ulp;
+    return by_rho ? c->max_rho : c->max_ulp;
 }
 
 static assay_tie_entry entry_of(const sweep_problem *p, const sweep_candidate *c)

@@ -84,15 +84,6 @@ static assay_status make_wide(const sweep *s, sweep_problem *p, size_t set, assa
     return status;
 }
 
-/* What each op is checked on: first the set that is timed too, then what hurts it most. */
-static const assay_stratum preferred[ASSAY_OP_COUNT][SWEEP_SETS] = {
-    [ASSAY_OP_matmul] = {ASSAY_STRATUM_NORMAL, ASSAY_STRATUM_UNIFORM, ASSAY_STRATUM_CANCEL},
-    [ASSAY_OP_add] = {ASSAY_STRATUM_NORMAL, ASSAY_STRATUM_ORDINALS, ASSAY_STRATUM_EDGES},
-    [ASSAY_OP_exp] = {ASSAY_STRATUM_NORMAL, ASSAY_STRATUM_ORDINALS, ASSAY_STRATUM_EDGES},
-    [ASSAY_OP_softmax_last_dim] = {ASSAY_STRATUM_NORMAL, ASSAY_STRATUM_SPREAD,
-                                   ASSAY_STRATUM_MASKED},
-};
-
 static void choose_strata(const sweep *s, sweep_problem *p)
 {
     const assay_op_info *info = assay_op_get((assay_op_id)p->problem.op);
@@ -100,9 +91,12 @@ static void choose_strata(const sweep *s, sweep_problem *p)
                       assay_dtype_bytes((assay_dtype)p->problem.dtypes[0]) == 2 &&
                       assay_problem_operand_elements(&p->problem, 0) >= ALL_16_BIT;
 
-    p->sets = s->o->profile->strata < SWEEP_SETS ? s->o->profile->strata : SWEEP_SETS;
+    assay_stratum preferred[SWEEP_SETS];
+    size_t wanted = s->o->profile->strata < SWEEP_SETS ? s->o->profile->strata : SWEEP_SETS;
+
+    p->sets = assay__strata_preferred((assay_op_id)p->problem.op, wanted, preferred);
     for (size_t i = 0; i < p->sets; i++)
-        p->stratum[i] = assay__stratum_name(preferred[p->problem.op][i]);
+        p->stratum[i] = assay__stratum_name(preferred[i]);
     if (exhaustive)
         p->stratum[1] = EXHAUSTIVE;
 }

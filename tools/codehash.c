@@ -2,12 +2,13 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tools/codehash.c -- build tool: hashes the token streams of sources and what they include.
  *
- *   codehash [--list] [--flags TEXT] [--file-flags FILE TEXT]... [--include DIR]... --root ROOT
- *            -o OUT SYMBOL FILE...
+ *   codehash [--list] [--flags TEXT] [--file-flags FILE TEXT]... [--include DIR]...
+ *            [--opaque FILE]... --root ROOT -o OUT SYMBOL FILE...
  *
  * FILEs are relative to ROOT.  "name" is looked for beside the including file, in ROOT,
  * ROOT/include and every --include DIR, and must be found; <name> is followed only when ROOT or
- * ROOT/include has it, all else is a system header and enters by name.  OUT is a C table, or with
+ * ROOT/include has it, all else is a system header and enters by name, as does an --opaque
+ * FILE: a table whose rows concern others, such as the op catalogue.  OUT is a C table, or with
  * --list one "digest path" line a file.  Needs runtime/lexer.c, digest.c and error.c only. */
 #include <errno.h>
 #include <stdio.h>
@@ -209,6 +210,14 @@ static assay_status resolve(const options *o, const char *from, const assay__tok
     return ASSAY_OK;
 }
 
+static bool is_opaque(const options *o, const char *path)
+{
+    for (int i = 0; i < o->option_count; i++)
+        if (strcmp(o->argv[i], "--opaque") == 0 && strcmp(o->argv[i + 1], path) == 0)
+            return true;
+    return false;
+}
+
 static assay_status walk_file(walk *w, const char *path);
 
 static assay_status walk_header(walk *w, const char *from, const assay__token *header)
@@ -216,7 +225,8 @@ static assay_status walk_header(walk *w, const char *from, const assay__token *h
     char *path = NULL;
 
     ASSAY_TRY(resolve(w->options, from, header, &path));
-    assay_status status = path == NULL ? ASSAY_OK : walk_file(w, path);
+    bool by_name = path == NULL || is_opaque(w->options, path);
+    assay_status status = by_name ? ASSAY_OK : walk_file(w, path);
     free(path);
     return status;
 }
@@ -426,7 +436,7 @@ static assay_status usage(const char *what)
 {
     return assay__fail(ASSAY_INVALID,
                        "%s\nusage: codehash [--list] [--flags TEXT] [--file-flags FILE TEXT]... "
-                       "[--include DIR]... --root ROOT -o OUT SYMBOL FILE...",
+                       "[--include DIR]... [--opaque FILE]... --root ROOT -o OUT SYMBOL FILE...",
                        what);
 }
 
@@ -454,7 +464,7 @@ static assay_status parse(int argc, char **argv, options *o)
             o->root = argv[i + 1];
         else if (strcmp(name, "-o") == 0)
             o->out = argv[i + 1];
-        else if (values == 1 && strcmp(name, "--include") != 0)
+        else if (values == 1 && strcmp(name, "--include") != 0 && strcmp(name, "--opaque") != 0)
             return usage("unknown option");
         i += values;
     }

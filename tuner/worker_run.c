@@ -118,13 +118,13 @@ assay_status assay__worker_run(assay__worker_state *s, json_t *request)
     return assay__backend_synchronize(k.backend);
 }
 
-/* The result file: hi, lo, bound and, for contractions, magnitude: count doubles each. */
+/* The result file: hi, lo, bound and, where the op has one, magnitude: count doubles each. */
 static assay_status compute_wide(assay__worker_state *s, const assay_problem *p, char *inputs,
                                  const assay__input_plan *in, double *result, unsigned threads)
 {
     size_t out_index = (size_t)p->dtype_count - 1;
     int64_t count = assay_problem_operand_elements(p, out_index);
-    bool contraction = assay_op_get((assay_op_id)p->op)->family == ASSAY_FAMILY_CONTRACTION;
+    bool has_magnitude = assay_op_get((assay_op_id)p->op)->bound_rule == ASSAY_BOUND_SUM;
     void *addresses[ASSAY_MAX_OPERANDS] = {NULL};
     assay_tensor operands[ASSAY_MAX_OPERANDS];
     const assay_oracle_desc *oracle;
@@ -138,7 +138,7 @@ static assay_status compute_wide(assay__worker_state *s, const assay_problem *p,
                                  .problem = p,
                                  .operands = operands};
     const assay_wide out = {
-        result, result + count, result + 2 * count, contraction ? result + 3 * count : NULL,
+        result, result + count, result + 2 * count, has_magnitude ? result + 3 * count : NULL,
         0,      count};
     return oracle->wide(&launch, threads, &out);
 }

@@ -47,22 +47,22 @@ static void span_bf16(const void *a, const void *b, void *y, int64_t n, bool non
         out[i] = assay_f32_to_bf16(assay_bf16_to_f32(left[i]) + assay_bf16_to_f32(right[i]));
 }
 
-assay_status cpu_add_f64(const assay_launch *launch)
+CPU_ENTRY(add_f64)
 {
     return cpu_run_binary(launch, span_f64);
 }
 
-assay_status cpu_add_f32(const assay_launch *launch)
+CPU_ENTRY(add_f32)
 {
     return cpu_run_binary(launch, span_f32);
 }
 
-assay_status cpu_add_f16(const assay_launch *launch)
+CPU_ENTRY(add_f16)
 {
     return cpu_run_binary(launch, span_f16);
 }
 
-assay_status cpu_add_bf16(const assay_launch *launch)
+CPU_ENTRY(add_bf16)
 {
     return cpu_run_binary(launch, span_bf16);
 }

@@ -50,7 +50,7 @@
         }                                                                              \
         part_##name(a + i, b + i, y + i, n - i);                                       \
     }                                                                                  \
-    assay_status cpu_add_##name##_avx2(const assay_launch *launch)                     \
+    CPU_ENTRY(add_##name##_avx2)                                                       \
     {                                                                                  \
         return cpu_run_binary(launch, span_##name);                                    \
     }

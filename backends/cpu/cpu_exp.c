@@ -46,22 +46,22 @@ static void span_bf16(const void *in, void *out, int64_t n, bool nontemporal)
         y[i] = assay_f32_to_bf16(expf(assay_bf16_to_f32(x[i])));
 }
 
-assay_status cpu_exp_f64(const assay_launch *launch)
+CPU_ENTRY(exp_f64)
 {
     return cpu_run_unary(launch, span_f64);
 }
 
-assay_status cpu_exp_f32(const assay_launch *launch)
+CPU_ENTRY(exp_f32)
 {
     return cpu_run_unary(launch, span_f32);
 }
 
-assay_status cpu_exp_f16(const assay_launch *launch)
+CPU_ENTRY(exp_f16)
 {
     return cpu_run_unary(launch, span_f16);
 }
 
-assay_status cpu_exp_bf16(const assay_launch *launch)
+CPU_ENTRY(exp_bf16)
 {
     return cpu_run_unary(launch, span_bf16);
 }

@@ -30,7 +30,7 @@
         }                                                                           \
         part_##name(x + i, y + i, n - i);                                           \
     }                                                                               \
-    assay_status cpu_##kernel(const assay_launch *launch)                           \
+    CPU_ENTRY(kernel)                                                               \
     {                                                                               \
         return cpu_run_unary(launch, span_##name);                                  \
     }
@@ -109,7 +109,7 @@ static void span_fast_f32(const void *in, void *out, int64_t n, bool nontemporal
     fast_part(x + i, y + i, n - i);
 }
 
-assay_status cpu_exp_fast_f32_avx2(const assay_launch *launch)
+CPU_ENTRY(exp_fast_f32_avx2)
 {
     return cpu_run_unary(launch, span_fast_f32);
 }

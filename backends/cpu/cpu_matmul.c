@@ -39,7 +39,7 @@ enum { STRETCH = 256 };
             stretch_##name(g, a, b + j * g->b_col, c + j,                                     \
                            g->n - j < STRETCH ? g->n - j : STRETCH);                          \
     }                                                                                         \
-    assay_status cpu_matmul_##name(const assay_launch *launch)                                \
+    CPU_ENTRY(matmul_##name)                                                                  \
     {                                                                                         \
         return run(launch, row_##name);                                                       \
     }

@@ -123,22 +123,22 @@ static inline uint16_t narrow_bf16(float v)
 #define ONE      assay_bf16_to_f32
 #include "backends/cpu/cpu_matmul_blocked_avx2.h"
 
-assay_status cpu_matmul_f64_avx2(const assay_launch *launch)
+CPU_ENTRY(matmul_f64_avx2)
 {
     return run_f64(launch);
 }
 
-assay_status cpu_matmul_f32_avx2(const assay_launch *launch)
+CPU_ENTRY(matmul_f32_avx2)
 {
     return run_f32(launch);
 }
 
-assay_status cpu_matmul_f16_avx2(const assay_launch *launch)
+CPU_ENTRY(matmul_f16_avx2)
 {
     return run_f16(launch);
 }
 
-assay_status cpu_matmul_bf16_avx2(const assay_launch *launch)
+CPU_ENTRY(matmul_bf16_avx2)
 {
     return run_bf16(launch);
 }

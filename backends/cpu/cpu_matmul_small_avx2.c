@@ -34,12 +34,12 @@
 
 #include "backends/cpu/cpu_matmul_direct_avx2.h"
 
-assay_status cpu_matmul_small_f64_avx2(const assay_launch *launch)
+CPU_ENTRY(matmul_small_f64_avx2)
 {
     return run_double(launch);
 }
 
-assay_status cpu_matmul_small_f32_avx2(const assay_launch *launch)
+CPU_ENTRY(matmul_small_f32_avx2)
 {
     return run_float(launch);
 }

@@ -6,6 +6,62 @@
 #include "gen/config.h"
 #include "runtime/host_backend.h"
 
+/* ---- entry points, <op>_<dtype>_<isa> -------------------------------------------------------- */
+
+#define CPU_KERNELS(X)       \
+    X(add_f64_avx2)          \
+    X(add_f32_avx2)          \
+    X(add_f16_avx2)          \
+    X(add_bf16_avx2)         \
+    X(add_f64)               \
+    X(add_f32)               \
+    X(add_f16)               \
+    X(add_bf16)              \
+    X(exp_f64_avx2)          \
+    X(exp_f32_avx2)          \
+    X(exp_f16_avx2)          \
+    X(exp_bf16_avx2)         \
+    X(exp_fast_f32_avx2)     \
+    X(exp_f64)               \
+    X(exp_f32)               \
+    X(exp_f16)               \
+    X(exp_bf16)              \
+    X(softmax_f64_avx2)      \
+    X(softmax_f32_avx2)      \
+    X(softmax_f16_avx2)      \
+    X(softmax_bf16_avx2)     \
+    X(softmax_f64)           \
+    X(softmax_f32)           \
+    X(softmax_f16)           \
+    X(softmax_bf16)          \
+    X(matmul_f64_avx2)       \
+    X(matmul_f32_avx2)       \
+    X(matmul_f16_avx2)       \
+    X(matmul_bf16_avx2)      \
+    X(matmul_small_f64_avx2) \
+    X(matmul_small_f32_avx2) \
+    X(matmul_f64)            \
+    X(matmul_f32)            \
+    X(matmul_f16)            \
+    X(matmul_bf16)
+
+#define X(name) assay_status cpu_##name(const assay_launch *launch);
+CPU_KERNELS(X)
+#undef X
+
+/* Those of the families in cpu_kernels.def. */
+#define DECLARE4(stem)                                         \
+    assay_status cpu_##stem##_f64(const assay_launch *launch); \
+    assay_status cpu_##stem##_f32(const assay_launch *launch); \
+    assay_status cpu_##stem##_f16(const assay_launch *launch); \
+    assay_status cpu_##stem##_bf16(const assay_launch *launch);
+#define CPU_AVX2(op, ...)     DECLARE4(op##_avx2)
+#define CPU_PORTABLE(op, ...) DECLARE4(op)
+#define CPU_FAST(op, ...)     assay_status cpu_##op##_fast_avx2_f32(const assay_launch *launch);
+#include "backends/cpu/cpu_kernels.def"
+
+/* ---- tunables -------------------------------------------------------------------------------- */
+
 static const int64_t thread_values[] = {1, 2, 4, 8, 16, 32, 64};
 static const int64_t switch_values[] = {0, 1};
 static const int64_t mc_values[] = {72, 144, 288};
@@ -131,7 +187,34 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", NULL};
     ROW("cpu_matmul_portable", matmul, MATRICES, T, 20, NULL, -1.0, plain, matmul_sources, none, \
         cpu_matmul_##t)
 
+#define CPU_AVX2(op, ...) \
+    static const char *const op##_avx2_sources[] = {"backends/cpu/cpu_" #op "_avx2.c", SPLIT, NULL};
+#define CPU_PORTABLE(op, ...) \
+    static const char *const op##_sources[] = {"backends/cpu/cpu_" #op ".c", SPLIT, NULL};
+#include "backends/cpu/cpu_kernels.def"
+
+#define AVX2_ROW(op, shape, t, T, isa, ulp)                                                 \
+    ROW("cpu_" #op "_avx2", op, shape, T, 10, isa, ulp, streaming, op##_avx2_sources, none, \
+        cpu_##op##_avx2_##t),
+#define PORTABLE_ROW(op, shape, libraries_, t, T, ulp)                                        \
+    ROW("cpu_" #op "_portable", op, shape, T, 20, NULL, ulp, plain, op##_sources, libraries_, \
+        cpu_##op##_##t),
+
 static const assay_kernel_desc kernels[] = {
+#define CPU_AVX2(op, shape, u64, u32, u16, ub16)              \
+    AVX2_ROW(op, shape, f64, ASSAY_F64, "avx2,fma", u64)      \
+    AVX2_ROW(op, shape, f32, ASSAY_F32, "avx2,fma", u32)      \
+    AVX2_ROW(op, shape, f16, ASSAY_F16, "avx2,fma,f16c", u16) \
+    AVX2_ROW(op, shape, bf16, ASSAY_BF16, "avx2,fma", ub16)
+#define CPU_PORTABLE(op, shape, libraries, u64, u32, u16, ub16) \
+    PORTABLE_ROW(op, shape, libraries, f64, ASSAY_F64, u64)     \
+    PORTABLE_ROW(op, shape, libraries, f32, ASSAY_F32, u32)     \
+    PORTABLE_ROW(op, shape, libraries, f16, ASSAY_F16, u16)     \
+    PORTABLE_ROW(op, shape, libraries, bf16, ASSAY_BF16, ub16)
+#define CPU_FAST(op, shape, u32)                                                       \
+    ROW("cpu_" #op "_fast_avx2", op, shape, ASSAY_F32, 11, "avx2,fma", u32, streaming, \
+        op##_avx2_sources, none, cpu_##op##_fast_avx2_f32),
+#include "backends/cpu/cpu_kernels.def"
     MATMUL_AVX2(f64, ASSAY_F64, "avx2,fma"),
     MATMUL_AVX2(f32, ASSAY_F32, "avx2,fma"),
     MATMUL_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),

@@ -28,7 +28,7 @@
         for (int64_t row = 0; row < rows; row++)                                       \
             row_##name((const type *)in + row * cols, (type *)out + row * cols, cols); \
     }                                                                                  \
-    assay_status cpu_softmax_##name(const assay_launch *launch)                        \
+    CPU_ENTRY(softmax_##name)                                                          \
     {                                                                                  \
         return cpu_run_rows(launch, rows_##name);                                      \
     }

@@ -328,22 +328,22 @@ static void all_rows_f32(const void *x, void *y, int64_t rows, int64_t cols, boo
         rows_f32(x, y, rows, cols, nontemporal);
 }
 
-assay_status cpu_softmax_f64_avx2(const assay_launch *launch)
+CPU_ENTRY(softmax_f64_avx2)
 {
     return cpu_run_rows(launch, rows_f64);
 }
 
-assay_status cpu_softmax_f32_avx2(const assay_launch *launch)
+CPU_ENTRY(softmax_f32_avx2)
 {
     return cpu_run_rows(launch, all_rows_f32);
 }
 
-assay_status cpu_softmax_f16_avx2(const assay_launch *launch)
+CPU_ENTRY(softmax_f16_avx2)
 {
     return cpu_run_rows(launch, rows_f16);
 }
 
-assay_status cpu_softmax_bf16_avx2(const assay_launch *launch)
+CPU_ENTRY(softmax_bf16_avx2)
 {
     return cpu_run_rows(launch, rows_bf16);
 }

@@ -104,6 +104,26 @@ void ref_exp_fast_avx2(const double *x, double *y, int64_t n);
 /* Bounds of such y; open[i]: they leave the rounding to f32 open. */
 void ref_exp_bounds_avx2(const double *y, double *bound, uint8_t *open, int64_t n);
 
+/* Begins the definition of a `wide` function, ref_wide_<op>, behind that of the kernel on top of
+ * it, ref_run_<op>.  ref_plugin.c declares both on its own. */
+#define REF_OP(op, chunk)                                                    \
+    assay_status ref_wide_##op(const assay_launch *launch, unsigned threads, \
+                               const assay_wide *out);                       \
+    assay_status ref_run_##op(const assay_launch *launch);                   \
+    assay_status ref_run_##op(const assay_launch *launch)                    \
+    {                                                                        \
+        return ref_run(launch, ref_wide_##op, chunk);                        \
+    }                                                                        \
+    assay_status ref_wide_##op(const assay_launch *launch, unsigned threads, const assay_wide *out)
+
+/* y = f(a, b) or f(x) of doubles, element by element; the bound of what f gives is `bound`. */
+typedef ref_dd (*ref_binary_fn)(double a, double b, double *bound);
+typedef ref_dd (*ref_unary_fn)(double x, double *bound);
+assay_status ref_wide_binary(const assay_launch *launch, unsigned threads, const assay_wide *out,
+                             ref_binary_fn f);
+assay_status ref_wide_each(const assay_launch *launch, unsigned threads, const assay_wide *out,
+                           ref_unary_fn f);
+
 /* Whether this CPU has AVX2 and FMA. */
 bool ref_has_avx2(void);
 

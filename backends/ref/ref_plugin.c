@@ -59,25 +59,39 @@ static const char *const softmax_last_dim_libraries[] = {"libm.so.6", "libmvec.s
                                                          "libmpfr.so.6", NULL};
 static const char *const matmul_libraries[] = {"libmpfr.so.6", NULL};
 
-#define ROW(op_name, tuple, run_, suffix, ...)                                                \
-    {                                                                                         \
-        .struct_size = sizeof(assay_kernel_desc), .name = "ref_" #op_name suffix,             \
-        .op = ASSAY_OP_##op_name, .default_rank = 100, .sources = op_name##_sources,          \
-        .libraries = op_name##_libraries, .claims = EXACT, .entry_point = #run_, .run = run_, \
-        tuple(__VA_ARGS__)                                                                    \
+/* Those of ref_ops.def. */
+#define ELEMENTWISE "backends/ref/ref_elementwise.c"
+static const char *const none[] = {NULL};
+#define REF_ROW(op, shape, libraries_, ...)                                                        \
+    assay_status ref_wide_##op(const assay_launch *launch, unsigned threads, const assay_wide *o); \
+    assay_status ref_run_##op(const assay_launch *launch);                                         \
+    static const char *const op##_sources[] = {"backends/ref/ref_" #op ".c",                       \
+                                               "backends/ref/ref_round.c", __VA_ARGS__,            \
+                                               DTYPE_SOURCES, NULL};
+#include "backends/ref/ref_ops.def"
+
+#define ROW(op_name, tuple, libraries_, run_, suffix, ...)                           \
+    {                                                                                \
+        .struct_size = sizeof(assay_kernel_desc), .name = "ref_" #op_name suffix,    \
+        .op = ASSAY_OP_##op_name, .default_rank = 100, .sources = op_name##_sources, \
+        .libraries = libraries_, .claims = EXACT, .entry_point = #run_, .run = run_, \
+        tuple(__VA_ARGS__)                                                           \
     }
 #define UNARY(t)  .dtype_count = 2, .dtypes = {t, t}, .caps = {INPUT, OUTPUT}
 #define BINARY(t) .dtype_count = 3, .dtypes = {t, t, t}, .caps = {INPUT, INPUT, OUTPUT}
-#define ROWS(op_name, tuple, run_)                                                              \
-    ROW(op_name, tuple, run_, "_f64", ASSAY_F64), ROW(op_name, tuple, run_, "_f32", ASSAY_F32), \
-        ROW(op_name, tuple, run_, "_f16", ASSAY_F16),                                           \
-        ROW(op_name, tuple, run_, "_bf16", ASSAY_BF16)
+#define ROWS(op_name, tuple, libraries, run_)                    \
+    ROW(op_name, tuple, libraries, run_, "_f64", ASSAY_F64),     \
+        ROW(op_name, tuple, libraries, run_, "_f32", ASSAY_F32), \
+        ROW(op_name, tuple, libraries, run_, "_f16", ASSAY_F16), \
+        ROW(op_name, tuple, libraries, run_, "_bf16", ASSAY_BF16)
 
 static const assay_kernel_desc kernels[] = {
-    ROWS(matmul, BINARY, ref_run_matmul),
-    ROWS(add, BINARY, ref_run_add),
-    ROWS(exp, UNARY, ref_run_exp),
-    ROWS(softmax_last_dim, UNARY, ref_run_softmax),
+    ROWS(matmul, BINARY, matmul_libraries, ref_run_matmul),
+    ROWS(add, BINARY, add_libraries, ref_run_add),
+    ROWS(exp, UNARY, exp_libraries, ref_run_exp),
+    ROWS(softmax_last_dim, UNARY, softmax_last_dim_libraries, ref_run_softmax),
+#define REF_ROW(op, shape, libraries, ...) ROWS(op, shape, libraries, ref_run_##op),
+#include "backends/ref/ref_ops.def"
 };
 
 #define ORACLE(op_name, wide_)                                                             \
@@ -91,6 +105,8 @@ static const assay_oracle_desc oracles[] = {
     ORACLE(add, ref_wide_add),
     ORACLE(exp, ref_wide_exp),
     ORACLE(softmax_last_dim, ref_wide_softmax),
+#define REF_ROW(op, ...) ORACLE(op, ref_wide_##op),
+#include "backends/ref/ref_ops.def"
 };
 
 static const assay_backend backend = {

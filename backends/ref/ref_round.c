@@ -25,7 +25,7 @@ double ref_round_odd(double hi, double lo)
 double ref_round(assay_dtype dtype, ref_dd value)
 {
     if (dtype == ASSAY_F64)
-        return isfinite(value.hi) ? value.hi + value.lo : value.hi;
+        return isfinite(value.hi) && value.lo != 0.0 ? value.hi + value.lo : value.hi;
     double odd = ref_round_odd(value.hi, value.lo);
     return dtype == ASSAY_F32 ? (double)(float)odd : assay_round_f64(dtype, odd);
 }

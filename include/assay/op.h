@@ -32,8 +32,20 @@ typedef enum assay_op_family {
     ASSAY_FAMILY_CONTRACTION,
     ASSAY_FAMILY_ELEMENTWISE_BINARY,
     ASSAY_FAMILY_ELEMENTWISE_UNARY,
-    ASSAY_FAMILY_ROW
+    ASSAY_FAMILY_ROW,
+    ASSAY_FAMILY_NORM,
+    ASSAY_FAMILY_REDUCE,
+    ASSAY_FAMILY_INDEX,
+    ASSAY_FAMILY_COUNT
 } assay_op_family;
+
+/* How a result is judged; meanings in op.def. */
+typedef enum assay_bound_rule {
+    ASSAY_BOUND_EXACT,
+    ASSAY_BOUND_DIST,
+    ASSAY_BOUND_SUM, /* the oracle gives a magnitude for each element, errors have a rho */
+    ASSAY_BOUND_SOFTMAX
+} assay_bound_rule;
 
 typedef enum assay_param_kind { ASSAY_KIND_INT, ASSAY_KIND_REAL, ASSAY_KIND_ENUM } assay_param_kind;
 typedef enum assay_param_class { ASSAY_SHAPE, ASSAY_CLASS, ASSAY_INERT } assay_param_class;
@@ -49,6 +61,10 @@ typedef struct assay_param_info {
     const char *doc;
 } assay_param_info;
 
+typedef struct assay_operand_info {
+    const char *name, *extents; /* text, e.g. "batch, m, n" */
+} assay_operand_info;
+
 typedef struct assay_op_info {
     assay_op_id id;
     const char *name;
@@ -59,6 +75,10 @@ typedef struct assay_op_info {
     const char *doc;
     const assay_param_info *params; /* catalogue order */
     size_t param_count;
+    assay_bound_rule bound_rule;
+    double bound_fixed;
+    const char *bound_terms;            /* expression */
+    const assay_operand_info *operands; /* inputs then outputs */
 } assay_op_info;
 
 /* NULL for a number outside the catalogue. */
@@ -113,9 +133,7 @@ size_t assay_problem_format(const assay_problem *p, assay_text_form form, char *
 assay_status assay_problem_parse(const char *text, assay_problem *out);
 bool assay_problem_equal(const assay_problem *a, const assay_problem *b);
 
-/* Extents of operand i (inputs then outputs) as the op defines them; row-major when contiguous.
- * matmul: A [batch, m, k] or, transposed, [batch, k, m]; B, C alike.  add, exp: [n].
- * softmax_last_dim: [rows, cols]. */
+/* Extents of operand i (inputs then outputs) as op.def defines them; row-major when contiguous. */
 assay_status assay_problem_operand(const assay_problem *p, size_t i, uint32_t *rank,
                                    int64_t dims[ASSAY_MAX_RANK]);
 /* Elements and bytes of operand i when contiguous. */

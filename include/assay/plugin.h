@@ -217,10 +217,11 @@ typedef struct assay_backend {
 /* ---- the oracle's second entry point (ref plug-in only) -------------------------------------- */
 
 /* Elements [first, first+count) of the output in row-major order as hi + lo with an absolute error
- * bound each, and for contractions the sum of absolute products (else NULL is passed). */
+ * bound each, and for ops judged by ASSAY_BOUND_SUM the magnitude that errors are measured by, such
+ * as the sum of absolute products (else NULL is passed). */
 typedef struct assay_wide {
     double *hi, *lo, *bound;
-    double *magnitude; /* NULL unless the op is a contraction */
+    double *magnitude; /* NULL unless the op is judged by it */
     int64_t first, count;
 } assay_wide;
 typedef struct assay_oracle_desc {

@@ -83,6 +83,12 @@ edit 's/DEEP 1/DEEP 2/' runtime/cycle.h
 expect "exp.c add.c " "$(changed "$WORK/copy")" "a constant in a header of a header, in a cycle"
 edit 's/API 7/API 8/' include/assay/api.h
 expect "exp.c soft.c " "$(changed "$WORK/copy")" "a constant in a public header"
+opaque() { codehash --list --opaque include/assay/api.h --root "$1" -o - t $files; }
+opaque "$base" >"$WORK/closed"
+opaque "$WORK/copy" | diff "$WORK/closed" - || fail "a constant in an opaque header changed a hash"
+! diff -q "$WORK/closed" "$WORK/before" >/dev/null || fail "--opaque is ignored"
+edit 's/2.5f/3.5f/' backends/cpu/add.c
+! opaque "$WORK/copy" | diff -q "$WORK/closed" - >/dev/null || fail "--opaque hides other files"
 edit 's/<math.h>/<tgmath.h>/' backends/cpu/soft.c
 expect "soft.c " "$(changed "$WORK/copy")" "another system header"
 edit

@@ -167,7 +167,9 @@ void plugin_case_wide(const plugin_case *c, const assay_oracle_desc *oracle, uns
     ck_assert_ptr_nonnull(out->hi);
     out->lo = out->hi + n;
     out->bound = out->hi + 2 * n;
-    out->magnitude = c->problem.op == ASSAY_OP_matmul ? out->hi + 3 * n : NULL;
+    out->magnitude = assay_op_get((assay_op_id)c->problem.op)->bound_rule == ASSAY_BOUND_SUM
+                         ? out->hi + 3 * n
+                         : NULL;
     out->count = c->elements;
     ck_assert_int_eq(oracle->wide(&launch, threads, out), ASSAY_OK);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/op_cases.h"
 #include "tests/support/plugin_case.h"
 
 static const assay_manifest *ref;
@@ -473,7 +474,12 @@ END_TEST
 START_TEST(manifest_is_never_chosen_implicitly)
 {
     ck_assert_uint_eq(ref->explicit_only, 1);
-    ck_assert_uint_eq(ref->kernel_count, 16);
+    for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+        size_t rows = 0;
+        for (size_t i = 0; i < ref->kernel_count; i++)
+            rows += (int)ref->kernels[i].op == op;
+        ck_assert_msg(rows >= 4, "%s has %zu rows", assay_op_get((assay_op_id)op)->name, rows);
+    }
     ck_assert_uint_eq(ref->oracle_count, ASSAY_OP_COUNT);
     for (size_t i = 0; i < ref->kernel_count; i++)
         for (const char *const *s = ref->kernels[i].sources; *s != NULL; s++) {
@@ -487,16 +493,16 @@ END_TEST
 
 START_TEST(manifest_empty_problems_succeed)
 {
-    static const char *const params[] = {"m=0,n=5,k=3", "n=0", "n=0", "rows=0,cols=4"};
-    static const char *const other[] = {"batch=0,m=2,n=5,k=3", "n=0", "n=0", "rows=4,cols=0"};
-
     for (size_t i = 0; i < ref->kernel_count; i++)
-        for (int second = 0; second < 2; second++) {
+        for (size_t j = 0; j < op_case_count(ref->kernels[i].op); j++) {
             const assay_kernel_desc *k = &ref->kernels[i];
+            char text[OP_CASE_TEXT];
             plugin_case c;
-            plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0],
-                             second ? other[k->op] : params[k->op], 0);
-            ck_assert_int_eq(plugin_case_run(&c, k, NULL), ASSAY_OK);
+            op_case_text(k->op, j, text);
+            if (strstr(text, "=0") == NULL)
+                continue;
+            plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], text, 0);
+            ck_assert_msg(plugin_case_run(&c, k, NULL) == ASSAY_OK, "%s %s", k->name, text);
             plugin_case_clear(&c);
         }
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/cpu/cpu_mul.c -- y = a b, without special instructions.
+ *
+ * f16 and bf16 through f32 and rounded again, which is one rounding: 24 bits are at least 2 * 11
+ * + 2 (Figueroa, 1995). */
+#include "backends/cpu/cpu_map.h"
+
+static inline double mul_double(double a, double b)
+{
+    return a * b;
+}
+
+static inline float mul_float(float a, float b)
+{
+    return a * b;
+}
+
+CPU_BINARY(mul, mul_double, mul_float)

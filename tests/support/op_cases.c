@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/support/op_cases.c -- see op_cases.h. */
+#include "tests/support/op_cases.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/problem_text.h"
+
+/* Extents of the required parameters, in catalogue order. */
+#define WIDTH 4
+static const int64_t one[][1] = {{0}, {1}, {7}, {8}, {31}, {97}, {4099}, {9001}};
+static const int64_t many[][WIDTH] = {
+    {0, 5, 3, 2},  {5, 0, 3, 2},    {3, 5, 0, 2},    {3, 2, 5, 0},     {1, 1, 1, 1},   {3, 7, 2, 5},
+    {5, 33, 1, 3}, {13, 131, 4, 7}, {3, 1009, 5, 2}, {1, 17001, 1, 1}, {2, 3, 257, 40}};
+#define ONE  (sizeof one / sizeof *one)
+#define MANY (sizeof many / sizeof *many)
+
+static bool is_extent(const assay_param_info *p)
+{
+    return !p->has_default && p->kind == ASSAY_KIND_INT;
+}
+
+static size_t extents(const assay_op_info *info)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < info->param_count; i++)
+        n += is_extent(&info->params[i]);
+    return n;
+}
+
+static size_t values(const assay_param_info *p)
+{
+    size_t len, n = 0;
+
+    while (p->kind == ASSAY_KIND_ENUM && assay__list_item(p->values, n, &len) != NULL)
+        n++;
+    return n > 0 ? n : 1;
+}
+
+size_t op_case_count(assay_op_id op)
+{
+    return extents(assay_op_get(op)) == 1 ? ONE : MANY;
+}
+
+void op_case_text(assay_op_id op, size_t index, char text[OP_CASE_TEXT])
+{
+    const assay_op_info *info = assay_op_get(op);
+    bool single = extents(info) == 1;
+    size_t used = 0, at = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < info->param_count; i++) {
+        const assay_param_info *p = &info->params[i];
+        const char *comma = used > 0 ? "," : "";
+        size_t len;
+        if (is_extent(p)) {
+            ck_assert_uint_lt(at, WIDTH);
+            used += (size_t)snprintf(text + used, OP_CASE_TEXT - used, "%s%s=%ld", comma, p->name,
+                                     (long)(single ? one[index][0] : many[index][at]));
+            at++;
+        } else if (p->kind == ASSAY_KIND_ENUM) {
+            const char *name = assay__list_item(p->values, index % values(p), &len);
+            used += (size_t)snprintf(text + used, OP_CASE_TEXT - used, "%s%s=%.*s", comma, p->name,
+                                     (int)len, name);
+        }
+        ck_assert_uint_lt(used, OP_CASE_TEXT);
+    }
+}
+
+assay_problem op_case_example(assay_op_id op, assay_dtype dtype)
+{
+    static const int64_t extent[WIDTH] = {48, 100, 17, 5};
+    const assay_op_info *info = assay_op_get(op);
+    assay_problem p;
+    size_t at = 0;
+
+    ck_assert_int_eq(assay_problem_init(op, dtype, &p), ASSAY_OK);
+    for (size_t i = 0; i < info->param_count; i++)
+        if (is_extent(&info->params[i]))
+            ck_assert_int_eq(assay_problem_set_int(&p, info->params[i].name,
+                                                   extents(info) == 1 ? 10000 : extent[at++]),
+                             ASSAY_OK);
+    ck_assert_int_eq(assay_problem_check(&p), ASSAY_OK);
+    return p;
+}

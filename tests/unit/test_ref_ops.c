@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_ref_ops.c -- references of the catalogue's ops against hand-made values and MPFR.
+ */
+#include <check.h>
+#include <math.h>
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/accept.h"
+#include "calibrate/inputs.h"
+#include "sweep/acceptance.h"
+#include "tests/support/op_cases.h"
+#include "tests/support/plugin_case.h"
+
+static const assay_manifest *ref;
+
+static void setup(void)
+{
+    ref = plugin_load("ref");
+}
+
+static const assay_dtype floats[] = {ASSAY_F64, ASSAY_F32, ASSAY_F16, ASSAY_BF16};
+#define FLOATS 4
+
+/* ---- hand-made values ------------------------------------------------------------------------ */
+
+#define INF INFINITY
+
+static const struct hand {
+    assay_op_id op;
+    double a, b, y;
+} hand[] = {
+    {ASSAY_OP_mul, 3, -0.5, -1.5},     {ASSAY_OP_mul, 0, -2, -0.0},
+    {ASSAY_OP_mul, INF, 0, NAN},       {ASSAY_OP_mul, -INF, 2, -INF},
+    {ASSAY_OP_sub, 1, 3, -2},          {ASSAY_OP_sub, 2, 2, 0.0},
+    {ASSAY_OP_sub, -0.0, 0, -0.0},     {ASSAY_OP_sub, INF, INF, NAN},
+    {ASSAY_OP_div, 3, 2, 1.5},         {ASSAY_OP_div, -1, 0, -INF},
+    {ASSAY_OP_div, 0, 0, NAN},         {ASSAY_OP_div, 1, -INF, -0.0},
+    {ASSAY_OP_div, -0.0, 5, -0.0},     {ASSAY_OP_maximum, 1, 2, 2},
+    {ASSAY_OP_maximum, -0.0, 0.0, 0},  {ASSAY_OP_maximum, 0.0, -0.0, 0},
+    {ASSAY_OP_maximum, NAN, 7, NAN},   {ASSAY_OP_maximum, 7, NAN, NAN},
+    {ASSAY_OP_maximum, -INF, -3, -3},  {ASSAY_OP_minimum, 1, 2, 1},
+    {ASSAY_OP_minimum, -0.0, 0, -0.0}, {ASSAY_OP_minimum, 0, -0.0, -0.0},
+    {ASSAY_OP_minimum, NAN, 7, NAN},   {ASSAY_OP_minimum, 7, NAN, NAN},
+};
+
+static bool same(double got, double want)
+{
+    return isnan(want) ? isnan(got) : got >= want && got <= want && signbit(got) == signbit(want);
+}
+
+START_TEST(reference_gives_values_made_by_hand)
+{
+    for (size_t i = 0; i < sizeof hand / sizeof *hand; i++) {
+        const struct hand *h = &hand[i];
+        plugin_case c;
+        plugin_case_init(&c, h->op, floats[_i], "n=1", 0);
+        plugin_case_set(&c, 0, 0, h->a);
+        if (c.count == 3)
+            plugin_case_set(&c, 1, 0, h->b);
+        ck_assert_int_eq(plugin_case_run(&c, plugin_kernel(ref, h->op, floats[_i], NULL), NULL),
+                         ASSAY_OK);
+        double y = plugin_case_get(&c, c.count - 1, 0);
+        ck_assert_msg(same(y, h->y), "%s(%g, %g) is %g, not %g", assay_op_get(h->op)->name, h->a,
+                      h->b, y, h->y);
+        plugin_case_clear(&c);
+    }
+}
+END_TEST
+
+/* ---- against MPFR ---------------------------------------------------------------------------- */
+
+#define BITS 600
+
+static int quotient(mpfr_t y, const mpfr_t a, const mpfr_t b)
+{
+    return mpfr_div(y, a, b, MPFR_RNDN);
+}
+
+static int product(mpfr_t y, const mpfr_t a, const mpfr_t b)
+{
+    return mpfr_mul(y, a, b, MPFR_RNDN);
+}
+
+static int difference(mpfr_t y, const mpfr_t a, const mpfr_t b)
+{
+    return mpfr_sub(y, a, b, MPFR_RNDN);
+}
+
+static const struct binary {
+    assay_op_id op;
+    int (*f)(mpfr_t y, const mpfr_t a, const mpfr_t b);
+} binaries[] = {{ASSAY_OP_mul, product}, {ASSAY_OP_div, quotient}, {ASSAY_OP_sub, difference}};
+#define BINARIES (sizeof binaries / sizeof *binaries)
+
+/* hi + lo is within bound of the exact y. */
+static void check_bound(const assay_wide *w, int64_t i, mpfr_t y, const char *what)
+{
+    mpfr_t gap;
+
+    mpfr_init2(gap, 4 * BITS);
+    if (!isfinite(w->hi[i]) || !mpfr_number_p(y)) {
+        bool over = isinf(w->hi[i]) && mpfr_number_p(y) && mpfr_get_exp(y) >= 1024;
+        ck_assert_msg(over || same(w->hi[i], mpfr_get_d(y, MPFR_RNDN)), "%s element %ld: %a", what,
+                      (long)i, w->hi[i]);
+    } else {
+        mpfr_sub_d(gap, y, w->hi[i], MPFR_RNDN);
+        mpfr_sub_d(gap, gap, w->lo[i], MPFR_RNDN);
+        mpfr_abs(gap, gap, MPFR_RNDN);
+        ck_assert_msg(mpfr_cmp_d(gap, w->bound[i] * (1.0 + 0x1p-40)) <= 0,
+                      "%s element %ld: %a + %a is off by %g, says %g", what, (long)i, w->hi[i],
+                      w->lo[i], mpfr_get_d(gap, MPFR_RNDN), w->bound[i]);
+    }
+    mpfr_clear(gap);
+}
+
+START_TEST(reference_is_within_its_bound_of_mpfr)
+{
+    const struct binary *row = &binaries[_i % (int)BINARIES];
+    assay_dtype t = floats[_i / (int)BINARIES];
+    assay_stratum strata[ASSAY_STRATUM_COUNT];
+    size_t count = assay__strata_preferred(row->op, ASSAY_STRATUM_COUNT, strata);
+    mpfr_t a, b, y;
+
+    mpfr_inits2(BITS, a, b, NULL);
+    mpfr_init2(y, 4 * BITS);
+    for (size_t s = 0; s < count; s++) {
+        plugin_case c;
+        assay_wide w;
+        plugin_case_init(&c, row->op, t, "n=4000", 0);
+        for (uint32_t i = 0; i < 2; i++)
+            ck_assert_int_eq(assay__inputs_fill(&c.problem, strata[s], 3, i, 0, 4000,
+                                                assay_tensor_data(&c.operands[i])),
+                             ASSAY_OK);
+        plugin_case_wide(&c, plugin_oracle(ref, row->op), 1, &w);
+        for (int64_t i = 0; i < c.elements; i++) {
+            mpfr_set_d(a, plugin_case_get(&c, 0, i), MPFR_RNDN);
+            mpfr_set_d(b, plugin_case_get(&c, 1, i), MPFR_RNDN);
+            row->f(y, a, b);
+            check_bound(&w, i, y, assay_op_get(row->op)->name);
+        }
+        plugin_wide_clear(&w);
+        plugin_case_clear(&c);
+    }
+    mpfr_clears(a, b, y, NULL);
+}
+END_TEST
+
+/* ---- acceptance ------------------------------------------------------------------------------ */
+
+/* A rule that lets a wrong element pass proves nothing: the neighbour of an exact result, and the
+ * other zero, must fail where the catalogue says EXACT. */
+START_TEST(exact_ops_admit_no_neighbour)
+{
+    for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+        assay_problem p = op_case_example((assay_op_id)op, floats[_i]);
+        assay_accept_spec spec;
+        ck_assert_int_eq(assay__acceptance_of(&p, &spec), ASSAY_OK);
+        if (assay_op_get((assay_op_id)op)->bound_rule != ASSAY_BOUND_EXACT)
+            continue;
+        assay_accept_element e = {.y = 1.0, .hi = 1.0};
+        ck_assert_int_eq(assay__accept(&e, &spec), ASSAY_ACCEPT_PASS);
+        e.y = 1.0 + 2.0 * spec.format.unit_roundoff;
+        ck_assert_int_eq(assay__accept(&e, &spec), ASSAY_ACCEPT_FAIL);
+        e.y = -0.0;
+        e.hi = 0.0;
+        ck_assert_int_eq(assay__accept(&e, &spec), ASSAY_ACCEPT_FAIL);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ref_ops");
+    TCase *tcase = tcase_create("ref_ops");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_unchecked_fixture(tcase, setup, NULL);
+    tcase_add_loop_test(tcase, reference_gives_values_made_by_hand, 0, FLOATS);
+    tcase_add_loop_test(tcase, reference_is_within_its_bound_of_mpfr, 0, FLOATS * (int)BINARIES);
+    tcase_add_loop_test(tcase, exact_ops_admit_no_neighbour, 0, FLOATS);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
