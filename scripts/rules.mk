@@ -53,17 +53,27 @@ $(BUILD)/syntax/%.ok: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	    -MF $(@:.ok=.d) -MT $@ -fsyntax-only $<
 	@touch $@
 
-lint: default $(UNIT_TESTS) syntax
-	$(call say,LINT clang-format)
-	$(Q)clang-format --dry-run -Werror $(lint_c)
+# A stamp a file: a lint looks again only at what changed.
+format_ok := $(lint_c:%=$(BUILD)/format/%.ok)
+shell_ok := $(scripts_sh:%=$(BUILD)/shell/%.ok)
+
+$(BUILD)/format/%.ok: % .clang-format
+	@mkdir -p $(@D)
+	@clang-format --dry-run -Werror $<
+	@touch $@
+
+$(BUILD)/shell/%.ok: %
+	@mkdir -p $(@D)
+	@shellcheck -S warning $<
+	@touch $@
+
+lint: default $(UNIT_TESTS) syntax $(format_ok) $(shell_ok)
 	scripts/check-layers
 	scripts/check-size
 	scripts/check-text
 	scripts/check-catalogue $(BUILD)/bin/assay
 	scripts/gen-status --check docs/status.md
 	@[ ! -d .git ] && [ ! -f .git ] || scripts/check-commit HEAD
-	$(call say,LINT shellcheck)
-	$(Q)shellcheck -S warning $(scripts_sh)
 	$(call say,LINT cppcheck)
 	@mkdir -p $(BUILD)/cppcheck
 	$(Q)scripts/cppcheck --cppcheck-build-dir=$(BUILD)/cppcheck $(filter-out tests/%,$(syntax_c))
