@@ -18,7 +18,7 @@
 
 typedef struct sweep_args {
     assay__common common;
-    bool resume, dry_run, no_wait, strict;
+    bool resume, dry_run, no_wait, strict, probe_peaks;
     const char *label;
     const char *plugin_path;
 } sweep_args;
@@ -36,6 +36,10 @@ static const assay__arg rows[] = {
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, no_wait),
      .help = "fail at once when another process measures this device"},
+    {.name = "probe-peaks",
+     .kind = ASSAY__ARG_FLAG,
+     .offset = offsetof(sweep_args, probe_peaks),
+     .help = "measure the machine's peaks anew, also when the store has those of today"},
     {.name = "strict",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, strict),
@@ -114,7 +118,11 @@ static void outcome_json(const assay__outcome *o)
     bad |= (int)assay__json_put_real(row, "time_ns", o->time_ns);
     bad |= (int)assay__json_put_real(row, "lo_ns", o->lo_ns);
     bad |= (int)assay__json_put_real(row, "hi_ns", o->hi_ns);
+    if (o->why[0] != '\0')
+        bad |= (int)assay__json_put_string(row, "reason", o->why);
     bad |= (int)assay__json_put_real(row, "speedup", o->speedup);
+    bad |= (int)assay__json_put_real(row, "speedup_lo", o->speedup_lo);
+    bad |= (int)assay__json_put_real(row, "speedup_hi", o->speedup_hi);
     bad |= (int)assay__json_put_real(row, "peak_share", o->peak_share);
     bad |= (int)assay__json_put_real(row, "max_ulp", o->max_ulp);
     bad |= (int)assay__json_put_real(row, "max_rho", o->max_rho);
@@ -136,25 +144,37 @@ static void outcome_error(const assay__outcome *o, char *buf, size_t cap)
         (void)snprintf(buf, cap, "error -");
 }
 
+/* An unknown is absent: the default may have failed, or its time was not to be believed. */
+static void outcome_speedup(const assay__outcome *o, char *buf, size_t cap)
+{
+    if (isnan(o->speedup))
+        (void)snprintf(buf, cap, "default not measured");
+    else if (isnan(o->speedup_lo) || isnan(o->speedup_hi))
+        (void)snprintf(buf, cap, "%.2fx default", o->speedup);
+    else
+        (void)snprintf(buf, cap, "%.2fx default [%.2f, %.2f]", o->speedup, o->speedup_lo,
+                       o->speedup_hi);
+}
+
 static void outcome_text(const assay__outcome *o)
 {
     double rate = o->compute_bound ? o->flops / o->time_ns : o->bytes / o->time_ns;
-    char error[48], kernel[160];
+    char error[48], kernel[160], speedup[64];
 
     if (o->winner == NULL) {
-        printf("%s\n    no admissible variant of %zu\n", o->problem, o->searched);
+        printf("%s\n    %s of %zu\n", o->problem,
+               o->why[0] != '\0' ? o->why : "no admissible variant", o->searched);
         return;
     }
     outcome_error(o, error, sizeof error);
+    outcome_speedup(o, speedup, sizeof speedup);
     (void)snprintf(kernel, sizeof kernel, "%s/%s%s%s%s", o->backend, o->winner,
                    o->tunables[0] ? "{" : "", o->tunables, o->tunables[0] ? "}" : "");
-    printf("%s\n    %s  %s  %s (%s of peak)  %.2fx default [%.2f, %.2f]  max %s  %zu tied of %zu\n",
-           o->problem, kernel,
+    printf("%s\n    %s  %s  %s (%s of peak)  %s  max %s  %zu tied of %zu\n", o->problem, kernel,
            assay__format_interval(o->time_ns, o->lo_ns, o->hi_ns, o->visits).text,
            o->compute_bound ? assay__format_flops(rate * 1e9).text
                             : assay__format_bandwidth(rate * 1e9).text,
-           assay__format_percent(o->peak_share).text, o->speedup, o->speedup_lo, o->speedup_hi,
-           error, o->ties, o->searched);
+           assay__format_percent(o->peak_share).text, speedup, error, o->ties, o->searched);
 }
 
 static void on_outcome(void *cookie, const assay__outcome *o)
@@ -214,6 +234,7 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
     o->resume = a->resume;
     o->dry_run = a->dry_run;
     o->no_wait = a->no_wait;
+    o->probe_peaks = a->probe_peaks;
     o->label = a->label;
     if (a->common.layout != NULL && strspn(a->common.layout, "c") != strlen(a->common.layout))
         return assay__fail(ASSAY_INVALID, "--layout: a sweep measures contiguous operands, 'c'");
@@ -255,6 +276,12 @@ static void print_summary(const view *v, const assay__sweep_options *o,
                 "%zu candidates rejected: %zu wrong, %zu crashed, %zu timed out, %zu impossible; "
                 "rejecting candidates is expected, none of them can be picked\n",
                 rejected, s->wrong, s->crashed, s->timed_out, s->impossible);
+    if (s->peaks_doubted > 0)
+        fprintf(
+            stderr,
+            "the peaks were distrusted, since a kernel was faster than they allow, and measured "
+            "again%s; %zu candidates stay impossible\n",
+            s->peaks_doubted > 1 ? " twice" : "", s->impossible);
     if (s->measured > 0)
         fprintf(stderr, "%s of the time inside timed calls, oracle %s\n",
                 assay__format_percent(s->timed_share).text,

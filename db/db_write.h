@@ -115,6 +115,17 @@ assay_status assay__db_put_quarantine(assay__db *db, int64_t revision, int64_t d
 assay_status assay__db_put_peak(assay__db *db, int64_t deployment, const char *name,
                                 const char *unit, double value, double lo, double hi,
                                 int64_t samples);
+typedef struct assay__db_peak {
+    const char *name, *unit; /* borrowed until the row function returns, as all texts here */
+    double value, lo, hi;
+    int64_t samples;
+    double age_s;         /* since it was measured */
+    const char *affinity; /* CPUs of the sweep that measured it; "" not known */
+} assay__db_peak;
+/* Stops at the first status that is not ASSAY_OK. */
+assay_status assay__db_each_peak(assay__db *db, int64_t deployment,
+                                 assay_status (*row)(void *cookie, const assay__db_peak *p),
+                                 void *cookie);
 typedef struct assay__db_route {
     int64_t sweep, deployment, problem, winner_revision;
     const char *layout, *policy;

@@ -172,9 +172,11 @@ static void roofline(assay__page *page, const assay__report_place *place, const 
                                                     .y = all[i].y,
                                                     .notes = all[i].notes,
                                                     .count = all[i].count};
-    if (count > 0 && make_line(place->roof.f32_per_ns, place->roof.bytes_per_ns, from, to, &f32))
+    if (count > 0 && make_line(assay__roofline_flops(&place->roof, ASSAY_F32),
+                               place->roof.bytes_per_ns, from, to, &f32))
         add_line(series, &count, "ceiling f32", &f32);
-    if (count > 0 && make_line(place->roof.f64_per_ns, place->roof.bytes_per_ns, from, to, &f64))
+    if (count > 0 && make_line(assay__roofline_flops(&place->roof, ASSAY_F64),
+                               place->roof.bytes_per_ns, from, to, &f64))
         add_line(series, &count, "ceiling f64", &f64);
     const assay__chart chart = {.kind = ASSAY__CHART_SCATTER,
                                 .title = "Roofline: winners against the measured ceilings",

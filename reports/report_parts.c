@@ -90,8 +90,10 @@ void assay__part_peaks(assay__page *page, const assay__report_set *set,
                                                  {"highest", NULL, true}, {"n", "runs", true}};
     size_t rows = 0;
 
-    ceiling(page, "Ceiling f32, all CPUs", place->roof.f32_per_ns, false);
-    ceiling(page, "Ceiling f64, all CPUs", place->roof.f64_per_ns, false);
+    ceiling(page, "Ceiling f32, all CPUs", assay__roofline_flops(&place->roof, ASSAY_F32), false);
+    ceiling(page, "Ceiling f64, all CPUs", assay__roofline_flops(&place->roof, ASSAY_F64), false);
+    ceiling(page, "Ceiling f16, all CPUs", assay__roofline_flops(&place->roof, ASSAY_F16), false);
+    ceiling(page, "Ceiling bf16, all CPUs", assay__roofline_flops(&place->roof, ASSAY_BF16), false);
     ceiling(page, "Ceiling of memory", place->roof.bytes_per_ns, true);
     assay__page_table(page, "Measured peaks: the best of n runs, and their range", columns, 6,
                       true);

@@ -19,7 +19,16 @@
 #define XCR0_AVX512 UINT64_C(0xe6)
 #define XCR0_AMX    UINT64_C(0x60000)
 
-enum { LEAF1_ECX, LEAF1_EDX, LEAF7_EBX, LEAF7_ECX, LEAF7_EDX, LEAF7_1_EAX, EXTENDED1_ECX };
+enum {
+    LEAF1_ECX,
+    LEAF1_EDX,
+    LEAF7_EBX,
+    LEAF7_ECX,
+    LEAF7_EDX,
+    LEAF7_1_EAX,
+    LEAF1E_1_EAX,
+    EXTENDED1_ECX
+};
 
 /* Sorted by name. */
 static const struct {
@@ -28,7 +37,10 @@ static const struct {
     uint64_t xcr0;
 } sets[] = {
     {"amx_bf16", LEAF7_EDX, 22, XCR0_AMX},
+    {"amx_fp16", LEAF7_1_EAX, 21, XCR0_AMX},
+    {"amx_fp8", LEAF1E_1_EAX, 4, XCR0_AMX},
     {"amx_int8", LEAF7_EDX, 25, XCR0_AMX},
+    {"amx_tf32", LEAF1E_1_EAX, 6, XCR0_AMX},
     {"amx_tile", LEAF7_EDX, 24, XCR0_AMX},
     {"avx", LEAF1_ECX, 28, XCR0_AVX},
     {"avx2", LEAF7_EBX, 5, XCR0_AVX},
@@ -78,6 +90,8 @@ static assay__cpuid read_cpuid(void)
         if (last >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
             id.leaf7_1_eax = a;
     }
+    if (__get_cpuid_count(0x1e, 1, &a, &b, &c, &d))
+        id.leaf1e_1_eax = a;
     if (__get_cpuid(0x80000001u, &a, &b, &c, &d))
         id.extended1_ecx = c;
 #endif
@@ -88,7 +102,7 @@ bool assay__machine_isa(const assay__machine *machine, char *buf, size_t cap)
 {
     assay__cpuid id = machine->cpuid != NULL ? *machine->cpuid : read_cpuid();
     const uint32_t registers[] = {id.leaf1_ecx, id.leaf1_edx,   id.leaf7_ebx,    id.leaf7_ecx,
-                                  id.leaf7_edx, id.leaf7_1_eax, id.extended1_ecx};
+                                  id.leaf7_edx, id.leaf7_1_eax, id.leaf1e_1_eax, id.extended1_ecx};
     size_t used = 0;
 
     buf[0] = '\0';

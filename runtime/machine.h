@@ -13,6 +13,7 @@ typedef struct assay__cpuid {
     uint32_t leaf1_ecx, leaf1_edx;
     uint32_t leaf7_ebx, leaf7_ecx, leaf7_edx;
     uint32_t leaf7_1_eax;
+    uint32_t leaf1e_1_eax;
     uint32_t extended1_ecx;
     uint64_t xcr0; /* 0 without OSXSAVE */
 } assay__cpuid;

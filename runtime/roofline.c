@@ -7,9 +7,81 @@
 #include <stdlib.h>
 #include <string.h>
 
-void assay__roofline_init(assay__roofline *roof, double cpus)
+#include "assay/deployment.h"
+
+/* Units that a machine may have, by what its deployment says of its instruction sets.  A peak of
+ * that name must have been measured; a unit without a name has no probe yet, and leaves what it
+ * would speed up unknown. */
+static const struct unit {
+    const char *isa, *peak;
+    assay__arith arith;
+} units[] = {
+    {"avx2,fma", "fma_f32_avx2_", ASSAY__ARITH_F32},
+    {"avx2,fma", "fma_f64_avx2_", ASSAY__ARITH_F64},
+    {"avx2,fma", "load_cache_avx2_", ASSAY__ARITH_CACHE},
+    {"avx2,fma", "copy_cache_avx2_", ASSAY__ARITH_CACHE},
+    {"avx512f", "fma_f32_avx512_", ASSAY__ARITH_F32},
+    {"avx512f", "fma_f64_avx512_", ASSAY__ARITH_F64},
+    {"avx512f", "load_cache_avx512_", ASSAY__ARITH_CACHE},
+    {"avx512f", "copy_cache_avx512_", ASSAY__ARITH_CACHE},
+    {"avx512_bf16", "dot_bf16_avx512_", ASSAY__ARITH_BF16},
+    {"avx512_fp16", "fma_f16_avx512_", ASSAY__ARITH_F16},
+    {"amx_bf16", "tile_bf16_amx_", ASSAY__ARITH_BF16},
+    {"amx_int8", "tile_i8_amx_", ASSAY__ARITH_I8},
+    {"amx_fp16", NULL, ASSAY__ARITH_F16},
+    {"amx_tf32", NULL, ASSAY__ARITH_F32},
+    {"amx_fp8", NULL, ASSAY__ARITH_I8},
+    {NULL, "fma_f32_portable_", ASSAY__ARITH_F32},
+    {NULL, "fma_f64_portable_", ASSAY__ARITH_F64},
+};
+enum { UNITS = sizeof units / sizeof *units };
+
+/* Products of an arithmetic that one product of a dtype takes, at least; 0: it does not serve.
+ * Own: at the dtype's own precision or a wider one.  Split: the operands as sums of narrower
+ * numbers, as libraries do on tile units: f32 as two or three bf16 (three products are the least
+ * that keeps more than bf16 has), f64 as six or more bytes (21 products). */
+static const uint8_t own[4][ASSAY__ARITHS] = {
+    [0] = {[ASSAY__ARITH_F64] = 1},
+    [1] = {[ASSAY__ARITH_F32] = 1},
+    [2] = {[ASSAY__ARITH_F32] = 1, [ASSAY__ARITH_F16] = 1},
+    [3] = {[ASSAY__ARITH_F32] = 1, [ASSAY__ARITH_BF16] = 1},
+};
+static const uint8_t split[4][ASSAY__ARITHS] = {
+    [0] = {[ASSAY__ARITH_F64] = 1, [ASSAY__ARITH_I8] = 21},
+    [1] = {[ASSAY__ARITH_F32] = 1, [ASSAY__ARITH_F16] = 3, [ASSAY__ARITH_BF16] = 3},
+    [2] = {[ASSAY__ARITH_F32] = 1, [ASSAY__ARITH_F16] = 1, [ASSAY__ARITH_BF16] = 3},
+    [3] = {[ASSAY__ARITH_F32] = 1, [ASSAY__ARITH_F16] = 1, [ASSAY__ARITH_BF16] = 1},
+};
+
+/* Row of the tables above; -1: a dtype whose arithmetic is not probed. */
+static int row_of(assay_dtype dtype)
 {
-    *roof = (assay__roofline){cpus, (double)NAN, (double)NAN, (double)NAN};
+    switch (dtype) {
+    case ASSAY_F64:
+        return 0;
+    case ASSAY_F32:
+        return 1;
+    case ASSAY_F16:
+        return 2;
+    case ASSAY_BF16:
+        return 3;
+    default:
+        return -1;
+    }
+}
+
+void assay__roofline_init(assay__roofline *roof, double cpus, const char *isa)
+{
+    *roof = (assay__roofline){.cpus = cpus,
+                              .bytes_per_ns = (double)NAN,
+                              .memory_per_ns = (double)NAN,
+                              .cache_bytes = (double)NAN,
+                              .is_isa_known = isa != NULL && isa[0] != '\0'};
+    for (size_t i = 0; i < ASSAY__ARITHS; i++)
+        roof->arith_per_ns[i] = (double)NAN;
+    for (size_t i = 0; roof->is_isa_known && i < UNITS; i++)
+        if (units[i].isa != NULL && assay_isa_covers(isa, units[i].isa, NULL, 0))
+            roof->missing |= 1u << i;
 }
 
 static bool starts_with(const char *name, const char *prefix)
@@ -31,6 +103,17 @@ static void raise_to(double *ceiling, double value)
         *ceiling = value;
 }
 
+static void add_unit(assay__roofline *roof, const char *name, double scaled)
+{
+    for (size_t i = 0; i < UNITS; i++) {
+        if (units[i].peak == NULL || !starts_with(name, units[i].peak))
+            continue;
+        raise_to(&roof->arith_per_ns[units[i].arith], scaled);
+        if (scaled > 0)
+            roof->missing &= ~(1u << i);
+    }
+}
+
 void assay__roofline_add(assay__roofline *roof, const char *name, double value)
 {
     double threads = threads_of(name), scaled = value;
@@ -39,21 +122,44 @@ void assay__roofline_add(assay__roofline *roof, const char *name, double value)
         return;
     if (roof->cpus > threads)
         scaled = value * roof->cpus / threads;
-    if (starts_with(name, "copy_nt_") || starts_with(name, "copy_plain_"))
+    if (starts_with(name, "copy_nt_") || starts_with(name, "copy_plain_")) {
         raise_to(&roof->bytes_per_ns, value);
-    else if (starts_with(name, "fma_f64_"))
-        raise_to(&roof->f64_per_ns, scaled);
-    else if (starts_with(name, "fma_f32_"))
-        raise_to(&roof->f32_per_ns, scaled);
+        raise_to(&roof->memory_per_ns, value);
+    } else if (starts_with(name, "store_nt_") || starts_with(name, "load_memory_")) {
+        raise_to(&roof->memory_per_ns, value);
+    } else {
+        add_unit(roof, name, scaled);
+    }
+}
+
+static bool is_missing(const assay__roofline *roof, assay__arith arith)
+{
+    for (size_t i = 0; i < UNITS; i++)
+        if (units[i].arith == arith && (roof->missing & 1u << i) != 0)
+            return true;
+    return false;
+}
+
+/* The best rate over what serves a dtype; NaN when a peak of it is missing, or all are. */
+static double best_rate(const assay__roofline *roof, const uint8_t products[ASSAY__ARITHS])
+{
+    double best = (double)NAN;
+
+    for (size_t i = 0; i < ASSAY__ARITHS; i++) {
+        if (products[i] == 0)
+            continue;
+        if (is_missing(roof, (assay__arith)i))
+            return (double)NAN;
+        raise_to(&best, roof->arith_per_ns[i] / products[i]);
+    }
+    return best;
 }
 
 double assay__roofline_flops(const assay__roofline *roof, assay_dtype dtype)
 {
-    if (dtype == ASSAY_F64)
-        return roof->f64_per_ns;
-    if (dtype == ASSAY_F32 || dtype == ASSAY_F16 || dtype == ASSAY_BF16)
-        return roof->f32_per_ns;
-    return (double)NAN;
+    int row = row_of(dtype);
+
+    return row < 0 ? (double)NAN : best_rate(roof, own[row]);
 }
 
 assay__roofline_bound assay__roofline_bound_of(const assay__roofline *roof, assay_dtype dtype,
@@ -70,4 +176,27 @@ assay__roofline_bound assay__roofline_bound_of(const assay__roofline *roof, assa
         bound.is_compute = isnan(by_bytes) || by_flops > by_bytes;
     bound.floor_ns = bound.is_compute ? by_flops : by_bytes;
     return bound;
+}
+
+double assay__roofline_flops_floor(const assay__roofline *roof, assay_dtype dtype, double flops)
+{
+    int row = row_of(dtype);
+
+    return row < 0 || !roof->is_isa_known ? (double)NAN : flops / best_rate(roof, split[row]);
+}
+
+double assay__roofline_bytes_floor(const assay__roofline *roof, double bytes, double rotation_bytes)
+{
+    /* No mix of loads and stores is faster than loads and copies at once. */
+    double cache = is_missing(roof, ASSAY__ARITH_CACHE)
+                       ? (double)NAN
+                       : 2.0 * roof->arith_per_ns[ASSAY__ARITH_CACHE];
+    /* Of a round, the best cache keeps what fits, however it replaces lines. */
+    double kept = rotation_bytes > 0 ? fmin(roof->cache_bytes / rotation_bytes, 1.0) : 1.0;
+    double by_memory =
+        isnan(roof->cache_bytes) ? (double)NAN : bytes * (1.0 - kept) / roof->memory_per_ns;
+
+    if (!roof->is_isa_known)
+        return (double)NAN;
+    return fmax(bytes / cache, by_memory); /* fmax: the one that is known */
 }

@@ -4,15 +4,14 @@
 #include "sweep/sweep.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/error.h"
-#include "support/json.h"
 #include "sweep/sweep_internal.h"
 #include "tuner/device_lock.h"
-#include "tuner/stats.h"
 
 void assay__sweep_step(sweep *s, const char *phase, const sweep_problem *p, size_t steps)
 {
@@ -33,54 +32,16 @@ void assay__sweep_step(sweep *s, const char *phase, const sweep_problem *p, size
         s->o->progress(s->o->cookie, g);
 }
 
-static void warn(sweep *s, const char *text)
+void assay__sweep_warn(sweep *s, const char *format, ...)
 {
+    char text[ASSAY_PROBLEM_TEXT_MAX + 320];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     if (s->o->warn != NULL)
         s->o->warn(s->o->cookie, text);
-}
-
-/* ---- peaks ---- */
-
-static assay_status store_peak(sweep *s, const json_t *row)
-{
-    assay_sample_summary summary;
-    const char *name, *unit;
-    double values[64];
-    json_t *list;
-    size_t n;
-
-    ASSAY_TRY(assay__json_get_string(row, "name", &name));
-    ASSAY_TRY(assay__json_get_string(row, "unit", &unit));
-    ASSAY_TRY(assay__json_get_array(row, "samples", &list));
-    n = json_array_size(list);
-    n = n < 64 ? n : 64;
-    for (size_t i = 0; i < n; i++)
-        values[i] = json_number_value(json_array_get(list, i));
-    ASSAY_TRY(assay__stats_summarise(values, n, 0, &summary));
-    /* The peak is what the machine can do at most: the best of the runs. */
-    assay__roofline_add(&s->roof, name, summary.max);
-    return assay__db_put_peak(s->db, s->deployment_row, name, unit, summary.max, summary.min,
-                              summary.max, (int64_t)n);
-}
-
-assay_status assay__sweep_peaks(sweep *s)
-{
-    const assay__worker_options options = {NULL, s->o->plugin_path, "ref", s->o->stop};
-    assay__worker *w = NULL;
-    json_t *reply = NULL, *list = NULL;
-    assay_status status;
-
-    assay__sweep_step(s, "peaks", NULL, 0);
-    ASSAY_TRY(assay__worker_start(&options, &w));
-    status = assay__worker_call(w, json_pack("{s:s, s:f}", "cmd", "peaks", "seconds", 2.0), NULL, 0,
-                                60000, &reply);
-    if (status == ASSAY_OK)
-        status = assay__json_get_array(reply, "peaks", &list);
-    for (size_t i = 0; status == ASSAY_OK && i < json_array_size(list); i++)
-        status = store_peak(s, json_array_get(list, i));
-    json_decref(reply);
-    assay__worker_stop(&w);
-    return status;
 }
 
 /* ---- groups ---- */
@@ -226,9 +187,7 @@ static assay_status recall_all(sweep *s)
     for (size_t i = 0; i < s->problem_count; i++) {
         sweep_problem *p = &s->problems[i];
         if (p->count == 0) {
-            char text[ASSAY_PROBLEM_TEXT_MAX + 64];
-            (void)snprintf(text, sizeof text, "skipped: no kernel can run %s here", p->text);
-            warn(s, text);
+            assay__sweep_warn(s, "skipped: no kernel can run %s here", p->text);
             s->summary->skipped_problems++;
             continue;
         }
@@ -241,12 +200,10 @@ static assay_status recall_all(sweep *s)
 
 static void waiting(void *cookie, long pid)
 {
-    char text[96];
-
-    (void)snprintf(text, sizeof text, "waiting for process %ld, which measures this device", pid);
     if (pid == 0)
-        (void)snprintf(text, sizeof text, "waiting for another process, which measures here");
-    warn(cookie, text);
+        assay__sweep_warn(cookie, "waiting for another process, which measures here");
+    else
+        assay__sweep_warn(cookie, "waiting for process %ld, which measures this device", pid);
 }
 
 static assay_status run_groups(sweep *s)

@@ -26,7 +26,8 @@ typedef struct assay__progress {
 /* One problem's outcome, for the terminal and JSON lines. */
 typedef struct assay__outcome {
     const char *problem;
-    const char *winner, *backend, *tunables; /* NULL: no admissible variant */
+    const char *winner, *backend, *tunables; /* NULL: nothing is published */
+    const char *why;                         /* nothing is; "" : no admissible variant */
     double time_ns, lo_ns, hi_ns;
     double flops, bytes, peak_share; /* NaN: unknown */
     bool compute_bound;
@@ -50,6 +51,7 @@ typedef struct assay__sweep_options {
     uint64_t seed;
     double budget_s; /* 0: none */
     bool resume, dry_run, no_wait;
+    bool probe_peaks;      /* also when the store has fresh ones */
     const char *label;     /* NULL none */
     const char *argv_json; /* for the record */
     const volatile int *stop;
@@ -66,6 +68,9 @@ typedef struct assay__sweep_summary {
     double elapsed_s,
         timed_share;      /* share of wall time inside timed, warm-up and confirming calls */
     double oracle_s;      /* computing expected results, apart */
+    double peaks_s;       /* measuring what the machine can do at most, or checking that it holds */
+    bool peaks_reused;    /* from the store */
+    size_t peaks_doubted; /* times they were measured again because a kernel was faster */
     char stop_reason[32]; /* "done", "budget", "interrupted" */
 } assay__sweep_summary;
 

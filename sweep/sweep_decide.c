@@ -85,23 +85,34 @@ static assay_status field_make(const sweep_problem *p, size_t visits, field *f)
     return ASSAY_OK;
 }
 
-static assay_status compare_with_default(const sweep_problem *p, sweep_candidate *c, size_t visits)
+/* The ratio to the default over visits that both had, and what it says of the two. */
+static assay_status compare_times(sweep_candidate *c, const double *ns, const double *base_ns,
+                                  size_t visits, assay_verdict *verdict)
 {
-    const sweep_candidate *base = &p->candidates[p->default_index];
     assay_verdict_rule rule = assay__verdict_rule_default();
     double logs[SWEEP_VISITS];
     assay_comparison r;
 
-    if (base->visit_count < visits || visits < 2 || c == base)
-        return ASSAY_OK;
     for (size_t v = 0; v < visits; v++)
-        logs[v] = log(c->visit_ns[v] / base->visit_ns[v]);
+        logs[v] = log(ns[v] / base_ns[v]);
     rule.min_visits = visits < rule.min_visits ? visits : rule.min_visits;
     ASSAY_TRY(assay__compare_paired(logs, visits, &rule, &r));
     c->ratio = r.ratio;
     c->ratio_lo = r.lo;
     c->ratio_hi = r.hi;
+    *verdict = r.verdict;
     return ASSAY_OK;
+}
+
+static assay_status compare_with_default(const sweep_problem *p, sweep_candidate *c, size_t visits,
+                                         assay_verdict *verdict)
+{
+    const sweep_candidate *base = &p->candidates[p->default_index];
+
+    *verdict = ASSAY_VERDICT_UNDECIDED;
+    if (!competes(base, visits) || visits < 2 || c == base)
+        return ASSAY_OK;
+    return compare_times(c, c->visit_ns, base->visit_ns, visits, verdict);
 }
 
 static assay_status interval_of(const double *visit_ns, size_t n, double *median, double *lo,
@@ -155,7 +166,9 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
         sweep_candidate *c = &p->candidates[f.index[i]];
         c->tied = f.member[i];
         c->contender = i == set.chosen || c->is_default || (c->is_incumbent && c->tied);
-        status = compare_with_default(p, c, visits);
+        assay_verdict verdict;
+        status = compare_with_default(p, c, visits, &verdict);
+        c->slower = verdict == ASSAY_VERDICT_SLOWER;
         if (status == ASSAY_OK)
             status = interval_of(c->visit_ns, c->visit_count, &c->time_ns, &c->lo_ns, &c->hi_ns);
     }
@@ -167,27 +180,58 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
 
 /* ---- publication ---- */
 
+/* What the published one cannot be told from: after a failed confirmation everything that was not
+ * slower than the default, the loser included; after a successful one no longer the default. */
+static void settle_ties(sweep_problem *p, size_t winner, bool is_faster)
+{
+    sweep_candidate *base = &p->candidates[p->default_index];
+
+    if (winner == p->chosen) {
+        if (is_faster)
+            base->tied = false;
+        return;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        c->tied = c->verdict == ASSAY__VERDICT_OK && !c->out && c->visit_count > 0 && !c->slower;
+    }
+    base->tied = true;
+}
+
+/* Fresh visits speak for a speed-up; those that made the choice flatter the chosen. */
+static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const sweep_candidate *base,
+                                  size_t n, assay_confirmation *r)
+{
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    assay_verdict verdict;
+
+    rule.min_visits = n < rule.min_visits ? n : rule.min_visits;
+    rule.confidence = s->o->profile->confirm_confidence;
+    ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, &rule, r));
+    ASSAY_TRY(compare_times(c, c->confirm_ns, base->confirm_ns, n, &verdict));
+    c->slower = r->comparison.verdict == ASSAY_VERDICT_SLOWER;
+    return ASSAY_OK;
+}
+
 /* The chosen one stands if fresh visits show it faster than the default, or show the two equal
  * when the choice already called them so.  Whatever stays undecided leaves the default in place:
  * nobody moves away from it without evidence. */
 static assay_status confirm_winner(const sweep *s, sweep_problem *p, size_t *winner)
 {
     sweep_candidate *c = &p->candidates[p->chosen], *base = &p->candidates[p->default_index];
-    assay_verdict_rule rule = assay__verdict_rule_default();
     size_t n = c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
-    assay_confirmation r;
+    assay_confirmation r = {.replaces = false};
 
     *winner = p->chosen;
     if (c == base || base->verdict != ASSAY__VERDICT_OK)
         return ASSAY_OK;
     *winner = p->default_index;
-    if (n < 2)
-        return ASSAY_OK;
-    rule.min_visits = n < rule.min_visits ? n : rule.min_visits;
-    rule.confidence = s->o->profile->confirm_confidence;
-    ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, &rule, &r));
-    if (r.replaces || (base->tied && r.comparison.verdict == ASSAY_VERDICT_TIE))
-        *winner = p->chosen;
+    if (n >= 2) {
+        ASSAY_TRY(compare_fresh(s, c, base, n, &r));
+        if (r.replaces || (base->tied && r.comparison.verdict == ASSAY_VERDICT_TIE))
+            *winner = p->chosen;
+    }
+    settle_ties(p, *winner, r.replaces);
     return ASSAY_OK;
 }
 
@@ -292,6 +336,7 @@ static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
                         .winner = c->kernel->desc->name,
                         .backend = c->kernel->manifest->name,
                         .tunables = c->tunables_text,
+                        .why = "",
                         .time_ns = c->time_ns,
                         .lo_ns = c->lo_ns,
                         .hi_ns = c->hi_ns,
@@ -311,9 +356,10 @@ static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
         s->o->outcome(s->o->cookie, &o);
 }
 
-static void tell_nobody_won(sweep *s, const sweep_problem *p)
+static void tell_nobody_won(sweep *s, const sweep_problem *p, const char *why)
 {
     assay__outcome o = {.problem = p->text,
+                        .why = why,
                         .time_ns = NAN,
                         .lo_ns = NAN,
                         .hi_ns = NAN,
@@ -338,7 +384,12 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
     assay_status status = ASSAY_OK;
 
     if (fewest_visits(p) == 0) {
-        tell_nobody_won(s, p);
+        tell_nobody_won(s, p, "");
+        return ASSAY_OK;
+    }
+    /* Its results are right and its time cannot be: nothing is known to be faster than it. */
+    if (p->candidates[p->default_index].verdict == ASSAY__VERDICT_IMPOSSIBLE) {
+        tell_nobody_won(s, p, "the default's time is impossible, so nothing is published");
         return ASSAY_OK;
     }
     ASSAY_TRY(confirm_winner(s, p, &winner));

@@ -52,6 +52,7 @@ typedef struct sweep_candidate {
     size_t sample_count;
     double min_ns;
     bool tied;
+    bool slower;                      /* than the default, beyond doubt */
     double ratio, ratio_lo, ratio_hi; /* against the default; NaN none */
     double time_ns, lo_ns, hi_ns;
 } sweep_candidate;
@@ -77,6 +78,12 @@ typedef struct sweep_problem {
     size_t chosen;             /* by the tie rule, before confirmation */
 } sweep_problem;
 
+typedef struct sweep_peak {
+    char name[64], unit[16];
+    double value, lo, hi;
+    int64_t samples;
+} sweep_peak;
+
 typedef struct sweep {
     const assay__sweep_options *o;
     assay__sweep_summary *summary;
@@ -92,6 +99,10 @@ typedef struct sweep {
     unsigned cpus;
     double rotate_bytes;
     assay__roofline roof; /* of all cpus */
+    sweep_peak *peaks;
+    size_t peak_count;
+    bool doubted_any, doubted_default; /* peaks were measured again because of one */
+    char affinity[512];                /* "0-3,8" */
     assay__rng rng;
     double begin_s, timed_ns;
     assay__progress progress;
@@ -127,7 +138,18 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p);
 /* Books what the store already knows: finished problems, quarantine, and with --resume visits. */
 assay_status assay__sweep_recall(sweep *s, sweep_problem *p);
 assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_candidate *c);
+/* Peaks from the store when they are fresh and a spot check agrees, else measured. */
 assay_status assay__sweep_peaks(sweep *s);
+/* Measures the peaks again and keeps the better of each. */
+assay_status assay__sweep_peaks_again(sweep *s);
+/* CPUs that this process may use, as a list of ranges. */
+void assay__sweep_affinity(char *buf, size_t cap);
+/* Is a time below what the machine can do?  `sets`: operand sets that were rotated over.  Before it
+ * says yes the peaks are measured again, once, and once more when it is about the default. */
+assay_status assay__sweep_below_floor(sweep *s, const sweep_problem *p, const sweep_candidate *c,
+                                      double ns, double sets, bool *below);
+/* A line for the user. */
+void assay__sweep_warn(sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void assay__sweep_step(sweep *s, const char *phase, const sweep_problem *p, size_t steps);
 
 #endif

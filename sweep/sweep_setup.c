@@ -123,12 +123,12 @@ static assay_status open_rows(sweep *s)
     assay_digest digest;
     assay__db_sweep row = {s->o->profile->name, "{}", s->o->argv_json, s->o->seed};
     char *settings = NULL;
-    json_t *json =
-        json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f}", "profile", s->o->profile->name,
-                  "visits", (int)s->o->profile->visits, "confirms", (int)s->o->profile->confirms,
-                  "spans", (int)s->o->profile->spans, "span_ns", s->o->profile->span_ns, "warm_ns",
-                  s->o->profile->warm_ns, "visit_budget_ns", s->o->profile->budget_ns, "prune",
-                  s->o->profile->prune, "rotate_bytes", s->rotate_bytes);
+    json_t *json = json_pack(
+        "{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:s}", "profile", s->o->profile->name,
+        "visits", (int)s->o->profile->visits, "confirms", (int)s->o->profile->confirms, "spans",
+        (int)s->o->profile->spans, "span_ns", s->o->profile->span_ns, "warm_ns",
+        s->o->profile->warm_ns, "visit_budget_ns", s->o->profile->budget_ns, "prune",
+        s->o->profile->prune, "rotate_bytes", s->rotate_bytes, "affinity", s->affinity);
     assay_status status;
 
     ASSAY_TRY(assay__deployment_host(&s->deployment));
@@ -212,6 +212,7 @@ assay_status assay__sweep_setup(sweep *s)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     s->rotate_bytes = rotate_bytes();
+    assay__sweep_affinity(s->affinity, sizeof s->affinity);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
     assay__rng_seed_named(&s->rng, s->o->seed, "sweep order");
     ASSAY_TRY(assay__db_open(s->o->db_path, &s->db));
@@ -221,7 +222,7 @@ assay_status assay__sweep_setup(sweep *s)
     ASSAY_TRY(open_rows(s));
     if (s->deployment.usable_cpus > 0)
         s->cpus = s->deployment.usable_cpus;
-    assay__roofline_init(&s->roof, s->cpus);
+    assay__roofline_init(&s->roof, s->cpus, s->deployment.isa);
     return make_problems(s);
 }
 
@@ -235,6 +236,7 @@ void assay__sweep_teardown(sweep *s)
     for (size_t i = 0; i < s->kernel_count; i++)
         free(s->kernels[i].libraries);
     free(s->kernels);
+    free(s->peaks);
     assay__plugins_destroy(&s->plugins);
     assay__db_close(&s->db);
 }

@@ -157,7 +157,9 @@ static assay_status recall_visits(sweep *s, sweep_problem *p, sweep_candidate *c
     if (!found)
         return ASSAY_OK;
     c->measurement_row = id;
-    if (row.verdict == ASSAY__VERDICT_WRONG || row.verdict == ASSAY__VERDICT_IMPOSSIBLE ||
+    /* An impossible default gets another chance: peaks of that day may have been too low. */
+    if (row.verdict == ASSAY__VERDICT_WRONG ||
+        (row.verdict == ASSAY__VERDICT_IMPOSSIBLE && !c->is_default) ||
         row.verdict == ASSAY__VERDICT_MISTRUSTED) {
         c->verdict = row.verdict;
         c->out = true;
@@ -165,8 +167,9 @@ static assay_status recall_visits(sweep *s, sweep_problem *p, sweep_candidate *c
         return ASSAY_OK;
     }
     ASSAY_TRY(recall_accuracy(s, p, c));
-    return c->checked ? assay__db_each_visit(s->db, id, s->o->profile->name, take_visit, &r)
-                      : ASSAY_OK;
+    if (!c->checked || row.verdict == ASSAY__VERDICT_IMPOSSIBLE)
+        return ASSAY_OK;
+    return assay__db_each_visit(s->db, id, s->o->profile->name, take_visit, &r);
 }
 
 assay_status assay__sweep_recall(sweep *s, sweep_problem *p)

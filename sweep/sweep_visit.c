@@ -48,7 +48,7 @@ json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c)
 typedef struct stay {
     double *samples;
     size_t count;
-    int64_t inner;
+    int64_t inner, sets;
     assay_clock_info clock;
     double median_ns;
 } stay;
@@ -110,23 +110,12 @@ static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *
     if (status == ASSAY_OK)
         status = assay__json_get_int(reply, "inner", &out->inner);
     if (status == ASSAY_OK)
+        status = assay__json_get_int(reply, "sets", &out->sets);
+    if (status == ASSAY_OK)
         status = read_clock(reply, &out->clock);
     json_decref(reply);
     s->timed_ns += (assay__sweep_now_s() - begin) * 1e9;
     return status;
-}
-
-/* Faster than the machine can be: no kernel, a broken timer or a broken kernel. */
-static bool below_floor(const sweep *s, const sweep_problem *p, double ns)
-{
-    double flops, floor_ns = 0;
-    double rate = assay__roofline_flops(&s->roof, (assay_dtype)p->problem.dtypes[0]);
-
-    if (assay_problem_flops(&p->problem, &flops) && rate > 0 &&
-        assay_op_get((assay_op_id)p->problem.op)->family == ASSAY_FAMILY_CONTRACTION)
-        floor_ns = flops / rate;
-    /* A tenth of slack: the peak has an interval too. */
-    return floor_ns > 0 && ns < floor_ns / 1.10;
 }
 
 static void book_samples(sweep_candidate *c, const stay *t, const char *kind)
@@ -173,12 +162,15 @@ static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assa
                             const char *kind)
 {
     char *before = NULL;
+    bool impossible = false;
     stay t = {0};
     assay_status status = assay__context_json(&before);
 
     if (status == ASSAY_OK)
         status = time_candidate(s, c, *w, strcmp(kind, "screen") == 0, &t);
-    if (status == ASSAY_OK && below_floor(s, p, t.median_ns)) {
+    if (status == ASSAY_OK)
+        status = assay__sweep_below_floor(s, p, c, t.median_ns, (double)t.sets, &impossible);
+    if (status == ASSAY_OK && impossible) {
         c->verdict = ASSAY__VERDICT_IMPOSSIBLE;
         (void)snprintf(c->reason, sizeof c->reason, "%.0f ns is below the roofline floor",
                        t.median_ns);

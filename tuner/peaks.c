@@ -3,36 +3,59 @@
 /* tuner/peaks.c -- the peaks probe; see peaks.h. */
 #include "tuner/peaks.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/error.h"
+#include "runtime/machine.h"
+#include "tuner/caches.h"
 #include "tuner/peak_kernels.h"
+#include "tuner/peaks_script.h"
 
-#define MAX_THREADS 64
-#define REPEATS     5
-#define COPY_BYTES  ((size_t)96 << 20) /* a thread's share is this over the thread count */
+#define MAX_THREADS  512
+#define RUNS         5 /* timed ones */
+#define MEMORY_PARTS 3
+#define MEMORY_LEAST ((size_t)192 << 20) /* both buffers */
+#define MEMORY_MOST  ((size_t)2 << 30)
+/* Within any first cache; loads and stores half a page apart, or they would wait for each other. */
+#define CACHE_BYTES  ((size_t)4 << 10)
+#define CACHE_TARGET (CACHE_BYTES + 2048)
+#define SHORTEST_NS  3e5
+#define LONGEST_NS   4e6
 
 typedef struct team {
     const assay__peak_kernel *kernel;
     size_t threads;
     uint64_t work;           /* kernel units a thread */
-    char *from[MAX_THREADS]; /* copies only */
+    char *from[MAX_THREADS]; /* streaming only */
     char *to[MAX_THREADS];
     size_t bytes; /* a thread */
-    int cpus[MAX_THREADS];
+    const int *cpus;
     pthread_barrier_t barrier;
-    double elapsed_ns[MAX_THREADS];
+    double elapsed_ns;
     _Atomic size_t next;
 } team;
+
+/* What one probe of all kernels shares. */
+typedef struct probe {
+    int cpus[MAX_THREADS];
+    size_t cpu_count;
+    char isa[1024];
+    char *memory; /* NULL: a spot check streams nothing */
+    size_t memory_bytes;
+    double run_ns;
+    size_t runs;
+    json_t *list; /* borrowed */
+} probe;
 
 static double now_ns(void)
 {
@@ -58,129 +81,229 @@ static void *member(void *arg)
     double begin;
 
     pin(t->cpus[me]);
-    if (t->kernel->bytes)
-        memset(t->to[me], 1, t->bytes);
     pthread_barrier_wait(&t->barrier);
     begin = now_ns();
     t->kernel->run(t->work, t->to[me], t->from[me], t->bytes);
     pthread_barrier_wait(&t->barrier);
-    t->elapsed_ns[me] = now_ns() - begin;
+    if (me == 0)
+        t->elapsed_ns = now_ns() - begin;
     return NULL;
 }
 
 static double run_team(team *t)
 {
     pthread_t ids[MAX_THREADS];
-    size_t started = 0;
 
     atomic_store(&t->next, 0);
     if (pthread_barrier_init(&t->barrier, NULL, (unsigned)t->threads) != 0)
-        return 0;
-    for (size_t i = 0; i < t->threads; i++) {
+        abort();
+    for (size_t i = 0; i < t->threads; i++)
         if (pthread_create(&ids[i], NULL, member, t) != 0)
             abort(); /* a worker: the parent sees a crash of the probe, not a wrong peak */
-        started++;
-    }
-    for (size_t i = 0; i < started; i++)
+    for (size_t i = 0; i < t->threads; i++)
         pthread_join(ids[i], NULL);
     pthread_barrier_destroy(&t->barrier);
-    return t->elapsed_ns[0];
+    return t->elapsed_ns;
 }
 
-static bool allocate(team *t, char **base)
+static void add_rate(const team *t, json_t *samples, double elapsed_ns)
 {
-    size_t each = COPY_BYTES / t->threads / 4096 * 4096;
+    double each = t->kernel->per_unit * (double)t->work;
 
-    *base = NULL;
-    t->bytes = 0;
-    if (!t->kernel->bytes)
-        return true;
-    *base = mmap(NULL, 2 * COPY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (*base == MAP_FAILED)
-        return false;
-    memset(*base, 3, 2 * COPY_BYTES);
-    t->bytes = each;
-    for (size_t i = 0; i < t->threads; i++) {
-        t->from[i] = *base + i * each;
-        t->to[i] = *base + COPY_BYTES + i * each;
-    }
-    return true;
+    if (t->kernel->kind != ASSAY__PEAK_FLOPS)
+        each *= (double)t->bytes;
+    json_array_append_new(samples, json_real(each * (double)t->threads / elapsed_ns));
 }
 
-static size_t usable_cpus(int *cpus)
-{
-    cpu_set_t set;
-    size_t n = 0;
-
-    CPU_ZERO(&set);
-    (void)sched_getaffinity(0, sizeof set, &set);
-    for (int i = 0; i < CPU_SETSIZE && n < MAX_THREADS; i++)
-        if (CPU_ISSET((size_t)i, &set))
-            cpus[n++] = i;
-    return n;
-}
-
-/* Units so that one run lasts about `wanted_ns`. */
-static void size_work(team *t, double wanted_ns)
+/* Arithmetic, or streaming within buffers of the first cache. */
+static void run_small(const probe *p, team *t, json_t *samples)
 {
     double elapsed;
 
-    t->work = t->kernel->bytes ? 1 : 10000;
+    t->work = t->kernel->kind == ASSAY__PEAK_CACHE ? 100 : 1000;
     elapsed = run_team(t);
-    while (elapsed < wanted_ns / 4 && t->work < (uint64_t)1 << 40) {
-        t->work *= 2;
+    while (elapsed < p->run_ns / 2 && t->work < (uint64_t)1 << 40) {
+        double grow = p->run_ns / (elapsed + 1);
+        t->work = (uint64_t)((double)t->work * fmin(fmax(grow, 1.5), 16.0));
         elapsed = run_team(t);
     }
+    for (size_t i = 0; i < p->runs; i++)
+        add_rate(t, samples, run_team(t));
 }
 
-static assay_status probe(const assay__peak_kernel *kernel, size_t threads, const int *cpus,
-                          double wanted_ns, json_t *list)
+/* Each run streams through a part of the buffers that no other run of this team touches.  Kernels
+ * that only load or only store have both buffers as one. */
+static void run_memory(const probe *p, team *t, json_t *samples)
 {
-    team t = {.kernel = kernel, .threads = threads};
+    bool one = t->kernel->per_unit < 1.5;
+    size_t side = one ? p->memory_bytes : p->memory_bytes / 2;
+
+    t->work = 1;
+    t->bytes = side / t->threads / MEMORY_PARTS / 4096 * 4096;
+    for (size_t part = 0; part < MEMORY_PARTS; part++) {
+        for (size_t i = 0; i < t->threads; i++) {
+            t->from[i] = p->memory + (i * MEMORY_PARTS + part) * t->bytes;
+            t->to[i] = t->from[i] + (one ? 0 : side);
+        }
+        add_rate(t, samples, run_team(t));
+    }
+}
+
+static assay_status run_kernel(const probe *p, const assay__peak_kernel *kernel, size_t threads)
+{
+    static char caches[MAX_THREADS][3 * CACHE_BYTES] __attribute__((aligned(4096)));
+    team t = {.kernel = kernel, .threads = threads, .cpus = p->cpus};
     json_t *samples = json_array();
-    char *base, name[64];
+    char name[64];
 
-    memcpy(t.cpus, cpus, threads * sizeof *cpus);
-    if (!allocate(&t, &base)) {
-        json_decref(samples);
-        return assay__fail(ASSAY_NOMEM, "peaks: %zu bytes", 2 * COPY_BYTES);
+    t.bytes = CACHE_BYTES;
+    for (size_t i = 0; i < threads; i++) {
+        t.from[i] = caches[i];
+        t.to[i] = caches[i] + CACHE_TARGET;
     }
-    size_work(&t, wanted_ns);
-    for (int i = 0; i < REPEATS; i++) {
-        double elapsed = run_team(&t);
-        double units = kernel->bytes ? 2.0 * (double)t.bytes : kernel->flops;
-        double rate = units * (double)t.work * (double)threads / elapsed;
-        json_array_append_new(samples, json_real(rate));
-    }
-    if (base != NULL)
-        munmap(base, 2 * COPY_BYTES);
+    if (kernel->kind == ASSAY__PEAK_MEMORY)
+        run_memory(p, &t, samples);
+    else
+        run_small(p, &t, samples);
     (void)snprintf(name, sizeof name, "%s_t%zu", kernel->name, threads);
-    json_array_append_new(list,
-                          json_pack("{s:s, s:s, s:o}", "name", name, "unit",
-                                    kernel->bytes ? "byte/ns" : "flop/ns", "samples", samples));
+    return assay__json_append_take(
+        p->list,
+        json_pack("{s:s, s:s, s:o}", "name", name, "unit",
+                  kernel->kind == ASSAY__PEAK_FLOPS ? "flop/ns" : "byte/ns", "samples", samples));
+}
+
+static bool wanted(const probe *p, const assay__peak_kernel *k)
+{
+    return assay__peak_kernel_usable(k, p->isa) &&
+           (p->memory != NULL || k->kind == ASSAY__PEAK_FLOPS);
+}
+
+static assay_status run_all(probe *p, double seconds)
+{
+    const assay__peak_kernel *k;
+    size_t kernels = 0, counts = 1;
+
+    for (size_t i = 0; (k = assay__peak_kernel_at(i)) != NULL; i++)
+        kernels += wanted(p, k) && k->kind != ASSAY__PEAK_MEMORY ? 1u : 0u;
+    for (size_t n = 1; n < p->cpu_count; n *= 2)
+        counts++;
+    /* About two more runs size the work; streaming takes half of the time of a whole probe. */
+    p->run_ns = seconds * 1e9 * (p->memory != NULL ? 0.5 : 1.0) /
+                (double)(kernels * counts * (p->runs + 2));
+    p->run_ns = fmin(fmax(p->run_ns, SHORTEST_NS), LONGEST_NS);
+    for (size_t i = 0; (k = assay__peak_kernel_at(i)) != NULL; i++) {
+        if (!wanted(p, k))
+            continue;
+        for (size_t n = 1; n < p->cpu_count; n *= 2)
+            ASSAY_TRY(run_kernel(p, k, n));
+        ASSAY_TRY(run_kernel(p, k, p->cpu_count));
+    }
     return ASSAY_OK;
 }
 
-assay_status assay__peaks_measure(double seconds, json_t *reply)
-{
-    int cpus[MAX_THREADS];
-    size_t count = usable_cpus(cpus), kernels = 0;
-    json_t *list = json_array();
-    double each;
+/* ---- the host ---- */
 
-    json_object_set_new(reply, "peaks", list);
-    for (const assay__peak_kernel *k = assay__peak_kernels; k->name != NULL; k++)
-        kernels += k->usable() ? 1u : 0u;
-    /* Two thread counts, REPEATS runs and about one to size the work. */
-    each = seconds * 1e9 / (double)(kernels * 2 * (REPEATS + 2));
-    for (const assay__peak_kernel *k = assay__peak_kernels; k->name != NULL; k++) {
-        if (!k->usable())
-            continue;
-        ASSAY_TRY(probe(k, 1, cpus, each, list));
-        for (size_t n = 2; n < count; n *= 2)
-            ASSAY_TRY(probe(k, n, cpus, each, list));
-        if (count > 1)
-            ASSAY_TRY(probe(k, count, cpus, each, list));
+static void find_cpus(probe *p, const assay__machine *host)
+{
+    size_t quota = assay__machine_usable_cpus(host);
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    (void)sched_getaffinity(0, sizeof set, &set);
+    for (int i = 0; i < CPU_SETSIZE && p->cpu_count < MAX_THREADS; i++)
+        if (CPU_ISSET((size_t)i, &set))
+            p->cpus[p->cpu_count++] = i;
+    if (quota > 0 && p->cpu_count > quota)
+        p->cpu_count = quota;
+    if (p->cpu_count == 0)
+        p->cpu_count = 1;
+}
+
+/* Twice the last cache, so that nothing of the last round is found there; no more than a quarter
+ * of what may be taken. */
+static size_t memory_wanted(const assay__machine *host, double cache_bytes)
+{
+    double most = (double)MEMORY_MOST, limit;
+    double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double bytes = isnan(cache_bytes) ? 0 : 2 * cache_bytes;
+
+    if (free_bytes > 0)
+        most = fmin(most, free_bytes / 4);
+    if (assay__machine_number(host->sys, "fs/cgroup/memory.max", &limit))
+        most = fmin(most, limit / 4);
+    bytes = fmin(fmax(bytes, (double)MEMORY_LEAST), most);
+    return (size_t)bytes >> 16 << 16;
+}
+
+typedef struct toucher {
+    char *at;
+    size_t bytes;
+    int cpu;
+    pthread_t id;
+    bool started;
+} toucher;
+
+static void *touch(void *arg)
+{
+    toucher *t = arg;
+
+    if (t->cpu >= 0)
+        pin(t->cpu);
+    memset(t->at, 3, t->bytes);
+    return NULL;
+}
+
+/* By as many threads as will stream there: each page beside the CPU that uses it. */
+static void touch_all(probe *p)
+{
+    toucher all[MAX_THREADS];
+    size_t each = p->memory_bytes / p->cpu_count;
+
+    for (size_t i = 0; i < p->cpu_count; i++) {
+        size_t end = i + 1 == p->cpu_count ? p->memory_bytes : (i + 1) * each;
+        all[i] = (toucher){.at = p->memory + i * each, .bytes = end - i * each, .cpu = p->cpus[i]};
+        all[i].started = pthread_create(&all[i].id, NULL, touch, &all[i]) == 0;
+        if (!all[i].started) {
+            all[i].cpu = -1;
+            (void)touch(&all[i]);
+        }
     }
+    for (size_t i = 0; i < p->cpu_count; i++)
+        if (all[i].started)
+            pthread_join(all[i].id, NULL);
+}
+
+static assay_status take_memory(probe *p, size_t bytes)
+{
+    p->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p->memory == MAP_FAILED)
+        return assay__fail(ASSAY_NOMEM, "peaks: %zu bytes to stream through", bytes);
+    p->memory_bytes = bytes;
+    touch_all(p);
     return ASSAY_OK;
+}
+
+assay_status assay__peaks_measure(double seconds, bool spot, json_t *reply)
+{
+    const assay__machine host = ASSAY__MACHINE_HERE;
+    const char *script = getenv("ASSAY_FAKE_PEAKS");
+    probe p = {.runs = spot ? 2 : RUNS};
+    double cache_bytes = assay__cache_bytes(&host);
+    assay_status status = ASSAY_OK;
+
+    if (script != NULL)
+        return assay__peaks_scripted(script, spot, reply);
+    p.list = json_array();
+    ASSAY_TRY(assay__json_put_take(reply, "peaks", p.list));
+    ASSAY_TRY(assay__json_put_real(reply, "cache_bytes", cache_bytes));
+    if (!assay__machine_isa(&host, p.isa, sizeof p.isa))
+        p.isa[0] = '\0';
+    find_cpus(&p, &host);
+    if (!spot)
+        status = take_memory(&p, memory_wanted(&host, cache_bytes));
+    if (status == ASSAY_OK)
+        status = run_all(&p, seconds);
+    if (p.memory_bytes > 0)
+        munmap(p.memory, p.memory_bytes);
+    return status;
 }

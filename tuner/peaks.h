@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* tuner/peaks.h -- what this machine can do at most: FMA rates and copy bandwidth.
+/* tuner/peaks.h -- what this machine can do at most: arithmetic and streaming rates.
  *
- * FMA peaks: independent chains of fused multiply-adds in registers, twelve of them, enough to
- * cover latency 4 to 5 at two a cycle.  Copy: non-temporal stores, source and target far beyond the
- * last cache; bytes count reads and writes.  Each per thread count 1 .. usable CPUs (doubling, and
- * the count itself), threads pinned. */
+ * Arithmetic: independent chains in registers, for every instruction set that can be used: FMA in
+ * f32 and f64 (portable, AVX2, AVX-512), f16 (AVX512-FP16), pairs of bf16 (AVX512-BF16), tiles of
+ * bf16 and 8-bit integers (AMX).  Memory: copies, stores and loads over buffers of twice the last
+ * cache, each run over its own part.  Cache: loads and copies inside the first cache.  Bytes count
+ * reads and writes.  Each per thread count 1 .. usable CPUs (doubling, and the count itself),
+ * threads pinned, the best of several short runs: a neighbour can only make a peak too low. */
 #ifndef ASSAY_TUNER_PEAKS_H
 #define ASSAY_TUNER_PEAKS_H
 
@@ -13,8 +15,13 @@
 
 #include "assay/status.h"
 
-/* Adds "peaks": [{name, unit, samples: [...]}] to reply.  Names: fma_f32_avx2_t1 (flop/ns),
- * fma_f64_avx2_t1, copy_nt_t1 (byte/ns), copy_plain_t1. */
-assay_status assay__peaks_measure(double seconds, json_t *reply);
+/* Adds "peaks": [{name, unit, samples: [...]}] to reply and, when known, "cache_bytes".  Names end
+ * in the thread count: fma_f32_avx512_t1 (flop/ns), copy_nt_t2 (byte/ns).
+ * spot: arithmetic alone, in about `seconds`: does what was measured before still hold?
+ *
+ * For tests the machine may be scripted: $ASSAY_FAKE_PEAKS names a file with a line of
+ * name_tN=value words (and cache_bytes=N) for each probe to come; the last line serves all further
+ * ones, and spot checks use up none. */
+assay_status assay__peaks_measure(double seconds, bool spot, json_t *reply);
 
 #endif

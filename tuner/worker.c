@@ -67,7 +67,8 @@ static assay_status do_peaks(assay__worker_state *s, json_t *request, assay__mes
 {
     (void)s;
     (void)m;
-    return assay__peaks_measure(json_number_value(json_object_get(request, "seconds")), reply);
+    return assay__peaks_measure(json_number_value(json_object_get(request, "seconds")),
+                                json_is_true(json_object_get(request, "spot")), reply);
 }
 
 static const struct command {

@@ -13,7 +13,8 @@
  *                                                    -> samples [ns a call], inner, clock; the last
  *                                                       output is left in the output file
  *   wide     problem, align, threads + descriptors   inputs, result: hi, lo, bound, magnitude
- *   peaks    seconds                                 -> peaks: [{name, unit, samples}] */
+ *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
+ *                                                       cache_bytes? */
 #ifndef ASSAY_TUNER_WORKER_H
 #define ASSAY_TUNER_WORKER_H
 

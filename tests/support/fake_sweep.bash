@@ -8,6 +8,19 @@ export ASSAY_LOCK_DIR=$WORK # no need to wait for those who measure real time
 mkdir "$WORK/plugins" || exit 1
 ln -s "$ASSAY_BUILD/lib/assay/assay_fake.so" "$ASSAY_BUILD/lib/assay/assay_ref.so" "$WORK/plugins/" || exit 1
 
+# peaks NAME=VALUE... -- one more probe of the scripted machine: every unit that an x86 has, at 10^6
+# a nanosecond unless told; _t9999 is never scaled up.
+export ASSAY_FAKE_PEAKS=$WORK/peaks
+peaks() {
+    local unit
+    for unit in fma_f32_avx2 fma_f64_avx2 load_cache_avx2 copy_cache_avx2 fma_f32_avx512 fma_f64_avx512 \
+        load_cache_avx512 copy_cache_avx512 dot_bf16_avx512 fma_f16_avx512 tile_bf16_amx tile_i8_amx copy_nt; do
+        grep -q "^$unit=" <(printf '%s\n' "$@") || printf '%s_t9999=1e6 ' "$unit"
+    done >>"$WORK/peaks"
+    printf '%s\n' "$*" | sed -E 's/(^| )([a-z]+_[a-z0-9_]+)=/\1\2_t9999=/g; s/cache_bytes_t9999/cache_bytes/' >>"$WORK/peaks"
+}
+peaks cache_bytes=1e9
+
 # script SEED LINE... -- lines of the script; variants 1 to 3 are slow and drop out at screening.
 script() {
     local seed=$1

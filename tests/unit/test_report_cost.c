@@ -360,7 +360,7 @@ START_TEST(roofline_scales_and_bounds)
 {
     assay__roofline roof;
 
-    assay__roofline_init(&roof, 4);
+    assay__roofline_init(&roof, 4, "avx2");
     ck_assert_double_nan(assay__roofline_bound_of(&roof, ASSAY_F32, 1, 1).floor_ns);
     assay__roofline_add(&roof, "fma_f32_avx2_t1", 50);
     assay__roofline_add(&roof, "fma_f32_avx2_t4", 120);

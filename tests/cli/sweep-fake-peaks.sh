@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# Peaks are measured once a day and CPU set: a sweep takes those of the store when a spot check
+# agrees with them; else, and with --probe-peaks, it measures them anew.
+. tests/support/fake_sweep.bash
+script 19 'kernel=* ns=10000 sd=0.01'
+shape=63
+# sweep WANTED FLAG... -- WANTED more probes are made; each takes a line of the script
+sweep() {
+    local before wanted=$1
+    shift
+    before=$(wc -l <"$WORK/peaks")
+    shape=$((shape + 1))
+    fake_sweep "$WORK/s.db" add "n=$shape" --kernel fake_a "$@"
+    [ $((before - $(wc -l <"$WORK/peaks"))) = "$wanted" ] ||
+        fail "probes: $((before - $(wc -l <"$WORK/peaks"))) instead of $wanted"
+}
+# machine VALUE PROBES -- from now on
+machine() {
+    rm "$WORK/peaks"
+    for _ in $(seq "$2"); do peaks "fma_f32_avx2=$1" cache_bytes=1e9; done
+}
+machine 100 6
+sweep 1
+[ "$(sqlite3 "$WORK/s.db" "SELECT value FROM peak WHERE name LIKE 'fma_f32_avx2%'")" = 100.0 ] || fail "not stored"
+sweep 0
+sweep 1 --probe-peaks
+sqlite3 "$WORK/s.db" "UPDATE peak SET measured_utc = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-25 hours')"
+sweep 1
+sweep 0
+sqlite3 "$WORK/s.db" "UPDATE sweep SET settings_json = json_set(settings_json, '\$.affinity', '77')"
+sweep 1
+sqlite3 "$WORK/s.db" "DELETE FROM peak WHERE name LIKE 'fma_f32_avx2%'"
+sweep 1
+
+# The spot check finds a machine that is faster now, or much slower.
+machine 120 2
+sweep 1
+machine 60 2
+sweep 1
+[ "$(sqlite3 "$WORK/s.db" "SELECT value FROM peak WHERE name LIKE 'fma_f32_avx2%'")" = 60.0 ] || fail "not replaced"
+sweep 0
+
+# What is complete needs no peaks: nothing is measured.
+machine 200 2
+shape=$((shape - 1))
+sweep 0 --resume
+[ ! -s "$WORK/stdout" ] || fail "measured again"

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/caches.c -- see caches.h; from /sys/devices/system/cpu/cpuN/cache/indexM. */
+#include "tuner/caches.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_CPUS   4096
+#define MAX_LEVELS 8
+
+/* "480K", "32M", "1G", "512". */
+static double size_of(const char *text)
+{
+    char *end;
+    double n = strtod(text, &end);
+    double unit = *end == 'K' ? 1024.0 : *end == 'M' ? 1048576.0 : *end == 'G' ? 1073741824.0 : 1.0;
+
+    return end != text && n > 0 ? n * unit : (double)NAN;
+}
+
+static bool cache_file(const assay__machine *m, int cpu, int index, const char *what, char *buf,
+                       size_t cap)
+{
+    char path[96];
+
+    (void)snprintf(path, sizeof path, "devices/system/cpu/cpu%d/cache/index%d/%s", cpu, index,
+                   what);
+    return assay__machine_file(m->sys, path, buf, cap);
+}
+
+/* The lowest CPU of those that share a cache counts it: the first number of their list. */
+static bool counts_it(const assay__machine *m, int cpu, int index)
+{
+    char list[512];
+
+    if (!cache_file(m, cpu, index, "shared_cpu_list", list, sizeof list))
+        return true;
+    return strtol(list, NULL, 10) == cpu;
+}
+
+static void add_cpu(const assay__machine *m, int cpu, double levels[MAX_LEVELS])
+{
+    char text[64];
+
+    for (int index = 0; index < MAX_LEVELS; index++) {
+        if (!cache_file(m, cpu, index, "level", text, sizeof text))
+            return;
+        long level = strtol(text, NULL, 10);
+        if (level < 1 || level >= MAX_LEVELS || !counts_it(m, cpu, index) ||
+            !cache_file(m, cpu, index, "type", text, sizeof text) ||
+            strcmp(text, "Instruction") == 0)
+            continue;
+        levels[level] +=
+            cache_file(m, cpu, index, "size", text, sizeof text) ? size_of(text) : (double)NAN;
+    }
+}
+
+double assay__cache_bytes(const assay__machine *machine)
+{
+    double levels[MAX_LEVELS] = {0};
+    char text[64], path[64];
+    int top = MAX_LEVELS - 1;
+
+    for (int cpu = 0; cpu < MAX_CPUS; cpu++) {
+        (void)snprintf(path, sizeof path, "devices/system/cpu/cpu%d/cache/index0/level", cpu);
+        if (assay__machine_file(machine->sys, path, text, sizeof text))
+            add_cpu(machine, cpu, levels);
+        else if (cpu > 0) /* the first may be absent from a guest's list */
+            break;
+    }
+    while (top > 0 && levels[top] == 0)
+        top--;
+    return top > 0 ? levels[top] + (top > 1 ? levels[top - 1] : 0) : (double)NAN;
+}
