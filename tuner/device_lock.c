@@ -16,6 +16,15 @@
 
 #include "runtime/error.h"
 
+/* May everybody make files there?  A folder that only some may use would hide them from others. */
+static bool is_shared(const char *folder)
+{
+    struct stat st;
+
+    return stat(folder, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & S_IWOTH) != 0 &&
+           access(folder, W_OK) == 0;
+}
+
 /* A folder that every user of the host shares, because the device is shared too. */
 static void lock_path(const char *device, char *buf, size_t cap)
 {
@@ -27,7 +36,7 @@ static void lock_path(const char *device, char *buf, size_t cap)
         name[n] = isalnum((unsigned char)device[n]) ? device[n] : '_';
     name[n] = '\0';
     if (folder == NULL)
-        folder = access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
+        folder = is_shared("/run/lock") ? "/run/lock" : "/tmp";
     (void)snprintf(buf, cap, "%s/assay-%s.lock", folder, name);
 }
 
@@ -36,18 +45,36 @@ static void lock_path(const char *device, char *buf, size_t cap)
  * comes last; a file that may only be read can be locked all the same. */
 static int open_shared(const char *path)
 {
-    int file = open(path, O_RDWR | O_CLOEXEC);
+    /* Anybody may have put something else there: no link is followed, no pipe waited for. */
+    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    int file = open(path, O_RDWR | flags);
 
     if (file < 0 && errno == EACCES)
-        file = open(path, O_RDONLY | O_CLOEXEC);
+        file = open(path, O_RDONLY | flags);
     if (file >= 0 || errno != ENOENT)
         return file;
-    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | flags, 0666);
     if (file < 0 && errno == EEXIST) /* made by another in this moment */
-        return open(path, O_RDONLY | O_CLOEXEC);
+        return open(path, O_RDONLY | flags);
     if (file >= 0)
         (void)fchmod(file, 0666);
     return file;
+}
+
+/* What is locked is written to: only a plain file with no other name, by which it may be somebody
+ * else's, and with nothing but a number in it. */
+static bool is_lock_file(int fd)
+{
+    char text[32];
+    struct stat st;
+    ssize_t n;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
+        st.st_size >= (off_t)sizeof text)
+        return false;
+    n = pread(fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    return n >= 0 && strspn(text, "0123456789\n") == (size_t)n;
 }
 
 /* 0 when not known: a holder that may not write leaves the number of one before it. */
@@ -85,6 +112,13 @@ assay_status assay__device_lock(const char *device, bool no_wait, const volatile
                            "cannot open the device's lock file %s: %s; set ASSAY_LOCK_DIR to a "
                            "folder that can be written",
                            path, strerror(errno));
+    if (!is_lock_file(file)) {
+        close(file);
+        return assay__fail(ASSAY_UNAVAILABLE,
+                           "%s is not a lock file of ours; remove it, or set ASSAY_LOCK_DIR to a "
+                           "folder that can be written",
+                           path);
+    }
     while (flock(file, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EINTR)
             continue;

@@ -197,6 +197,49 @@ START_TEST(lock_is_taken_on_a_file_of_another_user)
 END_TEST
 
 /* A strict umask of the first user must not shut out the second. */
+/* In a folder that all may write to, somebody may have put a trap where the lock file belongs. */
+START_TEST(lock_spoils_nothing_that_lies_in_its_place)
+{
+    char folder[] = "/tmp/assay-lock-XXXXXX", path[64], victim[64], text[32] = "";
+    int fd = -1, file;
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(setenv("ASSAY_LOCK_DIR", folder, 1), 0);
+    (void)snprintf(path, sizeof path, "%s/assay-cpu.lock", folder);
+    (void)snprintf(victim, sizeof victim, "%s/victim", folder);
+    file = open(victim, O_RDWR | O_CREAT, 0600);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(write(file, "4711\n", 5), 5);
+    for (int trap = 0; trap < 4; trap++) {
+        switch (trap) {
+        case 0:
+            ck_assert_int_eq(symlink(victim, path), 0);
+            break;
+        case 1:
+            ck_assert_int_eq(link(victim, path), 0);
+            break;
+        case 2:
+            ck_assert_int_eq(mkfifo(path, 0666), 0);
+            break;
+        default:
+            ck_assert_int_eq(unlink(victim), 0);
+            ck_assert_int_eq(close(file), 0);
+            file = open(path, O_RDWR | O_CREAT, 0600);
+            ck_assert_int_eq(write(file, "keep\n", 5), 5);
+            break;
+        }
+        ck_assert_int_eq(assay__device_lock("cpu", true, NULL, NULL, NULL, &fd), ASSAY_UNAVAILABLE);
+        ck_assert_int_eq(fd, -1);
+        ck_assert_int_eq(unlink(path), 0);
+        ck_assert_int_eq(pread(file, text, sizeof text - 1, 0), 5);
+        ck_assert_str_eq(text, trap < 3 ? "4711\n" : "keep\n");
+    }
+    ck_assert_int_eq(close(file), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
+    ck_assert_int_eq(unsetenv("ASSAY_LOCK_DIR"), 0);
+}
+END_TEST
+
 START_TEST(lock_file_is_for_every_user)
 {
     char folder[] = "/tmp/assay-lock-XXXXXX", path[64];
@@ -231,6 +274,7 @@ int main(void)
     tcase_add_test(worker, worker_program_that_is_missing_is_an_error);
     tcase_add_test(worker, lock_is_exclusive_and_names_its_holder);
     tcase_add_test(worker, lock_is_taken_on_a_file_of_another_user);
+    tcase_add_test(worker, lock_spoils_nothing_that_lies_in_its_place);
     tcase_add_test(worker, lock_file_is_for_every_user);
     suite_add_tcase(s, message);
     suite_add_tcase(s, worker);
