@@ -30,7 +30,7 @@ typedef struct assay__sql {
     unsigned flags;
 } assay__sql;
 
-#define ASSAY__STATEMENTS_MAX 64
+#define ASSAY__STATEMENTS_MAX 96
 typedef struct assay__handle {
     sqlite3 *sql; /* owned */
     char *path;   /* owned, as the caller gave it */
