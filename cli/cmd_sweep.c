@@ -266,7 +266,7 @@ static void print_summary(const view *v, const assay__sweep_options *o,
     if (v->is_json)
         return;
     fprintf(stderr,
-            "%zu problems (%zu finished before, %zu no kernel can run, %zu rows skipped, %zu "
+            "%zu problems (%zu finished before, %zu cannot be measured here, %zu rows skipped, %zu "
             "duplicates), %zu variants, %zu timed stays, %zu routes; %s after %s\n",
             s->problems, s->resumed_problems, s->skipped_problems, o->shapes->skipped_count,
             o->shapes->duplicates, s->variants, s->measured, s->routes, s->stop_reason,

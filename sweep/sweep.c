@@ -46,24 +46,14 @@ void assay__sweep_warn(sweep *s, const char *format, ...)
 
 /* ---- groups ---- */
 
-static double bytes_held(const sweep *s, const sweep_problem *p)
-{
-    double out = (double)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
-    double in = 0;
-
-    for (size_t i = 0; i + 1 < p->problem.dtype_count; i++)
-        in += (double)assay_problem_operand_bytes(&p->problem, i);
-    return (double)s->o->profile->strata * (in + out * 32.0) + out * 8.0;
-}
-
 static size_t group_end(const sweep *s, size_t begin)
 {
     double held = 0;
     size_t end = begin;
 
     while (end < s->problem_count) {
-        double more = s->problems[end].skip ? 0 : bytes_held(s, &s->problems[end]);
-        if (end > begin && held + more > s->o->profile->group_bytes)
+        double more = s->problems[end].skip ? 0 : assay__sweep_bytes_held(s, &s->problems[end]);
+        if (end > begin && held + more > assay__sweep_group_bytes(s))
             break;
         held += more;
         end++;
@@ -184,6 +174,8 @@ static void count_steps(sweep *s)
 
 static assay_status recall_all(sweep *s)
 {
+    char reason[200];
+
     for (size_t i = 0; i < s->problem_count; i++) {
         sweep_problem *p = &s->problems[i];
         if (p->count == 0) {
@@ -192,8 +184,13 @@ static assay_status recall_all(sweep *s)
             continue;
         }
         ASSAY_TRY(assay__sweep_recall(s, p));
-        if (p->skip)
+        if (p->skip) {
             s->summary->resumed_problems++;
+        } else if (assay__sweep_too_large(s, p, reason, sizeof reason)) {
+            assay__sweep_warn(s, "skipped: %s: %s", p->text, reason);
+            p->skip = true;
+            s->summary->skipped_problems++;
+        }
     }
     return ASSAY_OK;
 }

@@ -79,7 +79,7 @@ static assay_status make_wide(const sweep *s, sweep_problem *p, size_t set, assa
                         (int)s->o->align, "threads", (int)s->cpus);
     fds[0] = p->input_fd[set];
     fds[1] = p->wide_fd[set];
-    status = assay__worker_call(oracle, request, fds, 2, 600000, &reply);
+    status = assay__worker_call(oracle, request, fds, 2, SWEEP_ORACLE_MS, &reply);
     json_decref(reply);
     return status;
 }

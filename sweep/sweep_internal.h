@@ -17,6 +17,8 @@
 
 #define SWEEP_SETS   3
 #define SWEEP_VISITS 32 /* of one kind, at most */
+/* The oracle's time for one input set. */
+#define SWEEP_ORACLE_MS 600000
 
 /* A binding that this host can run, as the worker told it. */
 typedef struct sweep_kernel {
@@ -98,6 +100,7 @@ typedef struct sweep {
     size_t problem_count;
     unsigned cpus;
     double rotate_bytes;
+    double memory_bytes;  /* that may be used; NaN not known */
     assay__roofline roof; /* of all cpus */
     sweep_peak *peaks;
     size_t peak_count;
@@ -138,6 +141,11 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p);
 /* Books what the store already knows: finished problems, quarantine, and with --resume visits. */
 assay_status assay__sweep_recall(sweep *s, sweep_problem *p);
 assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_candidate *c);
+/* What a problem's inputs and expected results take, and a group of problems may. */
+double assay__sweep_bytes_held(const sweep *s, const sweep_problem *p);
+double assay__sweep_group_bytes(const sweep *s);
+/* Why this machine cannot check the problem; false: it can. */
+bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason, size_t cap);
 /* Peaks from the store when they are fresh and a spot check agrees, else measured. */
 assay_status assay__sweep_peaks(sweep *s);
 /* Measures the peaks again and keeps the better of each. */

@@ -12,6 +12,7 @@
 #include "runtime/error.h"
 #include "support/json.h"
 #include "sweep/sweep_internal.h"
+#include "tuner/free_memory.h"
 #include "tuner/worker.h"
 
 double assay__sweep_now_s(void)
@@ -209,10 +210,12 @@ static assay_status make_problems(sweep *s)
 
 assay_status assay__sweep_setup(sweep *s)
 {
+    const assay__machine machine = ASSAY__MACHINE_HERE;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     s->rotate_bytes = rotate_bytes();
     assay__sweep_affinity(s->affinity, sizeof s->affinity);
+    s->memory_bytes = assay__free_memory(&machine);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
     assay__rng_seed_named(&s->rng, s->o->seed, "sweep order");
     ASSAY_TRY(assay__db_open(s->o->db_path, &s->db));

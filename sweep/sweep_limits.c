@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_limits.c -- problems that this machine cannot check: too large for its memory, or for
+ * the time that the oracle is given.  They are skipped with the reason; the others go on. */
+#include <math.h>
+#include <stdio.h>
+
+#include "support/format.h"
+#include "sweep/sweep_internal.h"
+
+#define MEMORY_SHARE 0.75
+#define GROUP_SHARE  0.5
+/* Half of what the reference does on a core, so that a loaded machine gets through as well. */
+#define ORACLE_FLOPS_PER_NS 4.0
+
+static double input_bytes(const sweep_problem *p)
+{
+    double bytes = 0;
+
+    for (size_t i = 0; i + 1 < p->problem.dtype_count; i++)
+        bytes += (double)assay_problem_operand_bytes(&p->problem, i);
+    return bytes;
+}
+
+/* Inputs and expected results of every set, as hi, lo, bound and magnitude; the outputs. */
+double assay__sweep_bytes_held(const sweep *s, const sweep_problem *p)
+{
+    double out = (double)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
+
+    return (double)s->o->profile->strata * (input_bytes(p) + out * 32.0) + out * 8.0;
+}
+
+/* A worker has two rounds of operands, or as many as go beyond the caches. */
+static double bytes_needed(const sweep *s, const sweep_problem *p)
+{
+    double out = (double)assay_problem_operand_bytes(&p->problem, p->problem.dtype_count - 1u);
+
+    return assay__sweep_bytes_held(s, p) + fmax(2.0 * (input_bytes(p) + out), s->rotate_bytes);
+}
+
+double assay__sweep_group_bytes(const sweep *s)
+{
+    return fmin(s->o->profile->group_bytes, GROUP_SHARE * s->memory_bytes); /* NaN: not known */
+}
+
+bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason, size_t cap)
+{
+    const double need = bytes_needed(s, p), have = MEMORY_SHARE * s->memory_bytes;
+    const double limit_s = 1e-3 * SWEEP_ORACLE_MS;
+    double flops;
+
+    if (need > have) {
+        (void)snprintf(reason, cap, "checking it takes %s of memory, and %s may be used here",
+                       assay__format_bytes(need).text, assay__format_bytes(have).text);
+        return true;
+    }
+    if (assay_op_get((assay_op_id)p->problem.op)->family != ASSAY_FAMILY_CONTRACTION ||
+        !assay_problem_flops(&p->problem, &flops))
+        return false;
+    const double seconds = flops / (ORACLE_FLOPS_PER_NS * s->cpus) * 1e-9;
+    if (!(seconds > limit_s))
+        return false;
+    (void)snprintf(reason, cap, "its reference takes %s on %u CPUs, more than the limit of %s",
+                   assay__format_duration(seconds).text, s->cpus,
+                   assay__format_duration(limit_s).text);
+    return true;
+}

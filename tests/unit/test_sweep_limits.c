@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_sweep_limits.c -- problems that a machine cannot check, and what memory it has.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sweep/sweep_internal.h"
+#include "tests/support/store_fixture.h"
+#include "tuner/free_memory.h"
+
+#define GIB 1073741824.0
+
+static assay__profile profile;
+static assay__sweep_options options;
+static sweep s;
+static sweep_problem p;
+static char reason[200], folder[256];
+
+static void setup(void)
+{
+    profile = (assay__profile){.strata = 2, .group_bytes = 3e9};
+    options = (assay__sweep_options){.profile = &profile};
+    memset(&s, 0, sizeof s);
+    memset(&p, 0, sizeof p);
+    s.o = &options;
+    s.cpus = 2;
+    s.rotate_bytes = 64e6;
+    store_folder_make(folder);
+}
+
+static void teardown(void)
+{
+    store_folder_remove(folder);
+}
+
+static bool too_large_matmul(int64_t m, int64_t n, int64_t k)
+{
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_matmul, ASSAY_F32, &p.problem), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p.problem, "m", m), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p.problem, "n", n), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p.problem, "k", k), ASSAY_OK);
+    reason[0] = '\0';
+    return assay__sweep_too_large(&s, &p, reason, sizeof reason);
+}
+
+/* 2 sets of 32 bytes an element of the result, and 8 more, are most of what a check takes. */
+START_TEST(memory_limits_a_problem)
+{
+    s.memory_bytes = 8 * GIB;
+    ck_assert(!too_large_matmul(8192, 8192, 64)); /* 4.5 GiB and two rounds of operands */
+    ck_assert(too_large_matmul(16384, 8192, 64)); /* twice that: more than 6 GiB */
+    ck_assert_msg(strstr(reason, "of memory, and 6.00 GiB may be used here") != NULL, "%s", reason);
+    s.memory_bytes = 16 * GIB;
+    ck_assert(!too_large_matmul(16384, 8192, 64));
+    s.memory_bytes = (double)NAN; /* not known: nothing is refused for it */
+    ck_assert(!too_large_matmul(1 << 20, 1 << 19, 1));
+}
+END_TEST
+
+START_TEST(memory_counts_rotated_operands)
+{
+    s.memory_bytes = 1 * GIB;
+    ck_assert(!too_large_matmul(16, 16, 16));
+    s.rotate_bytes = 1 * GIB;
+    ck_assert(too_large_matmul(16, 16, 16));
+}
+END_TEST
+
+/* 2 CPUs do 4.8 TFLOP in ten minutes at 4 GFLOP/s each. */
+START_TEST(oracle_limits_a_problem)
+{
+    s.memory_bytes = (double)NAN;
+    ck_assert(!too_large_matmul(1000, 1000, 2000000));
+    ck_assert(too_large_matmul(1000, 1000, 3000000));
+    ck_assert_msg(strstr(reason, "on 2 CPUs, more than the limit of 10 min") != NULL, "%s", reason);
+    s.cpus = 4;
+    ck_assert(!too_large_matmul(1000, 1000, 3000000));
+}
+END_TEST
+
+START_TEST(memory_limits_a_group)
+{
+    s.memory_bytes = 4e9;
+    ck_assert_double_eq_tol(assay__sweep_group_bytes(&s), 2e9, 1);
+    s.memory_bytes = 64e9;
+    ck_assert_double_eq_tol(assay__sweep_group_bytes(&s), 3e9, 1);
+    s.memory_bytes = (double)NAN;
+    ck_assert_double_eq_tol(assay__sweep_group_bytes(&s), 3e9, 1);
+}
+END_TEST
+
+/* ---- what there is ---- */
+
+static void put(const char *path, const char *text)
+{
+    char all[512];
+    FILE *file;
+
+    snprintf(all, sizeof all, "%s/%s", folder, path);
+    for (char *slash = all + strlen(folder) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        (void)mkdir(all, 0755);
+        *slash = '/';
+    }
+    file = fopen(all, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static double read_memory(void)
+{
+    char proc[300], sys[300];
+    const assay__machine machine = {proc, sys, 0, NULL};
+
+    snprintf(proc, sizeof proc, "%s/proc", folder);
+    snprintf(sys, sizeof sys, "%s/sys", folder);
+    return assay__free_memory(&machine);
+}
+
+START_TEST(free_memory_of_a_plain_machine)
+{
+    ck_assert_double_nan(read_memory());
+    put("proc/meminfo", "MemTotal:       32768000 kB\nMemFree:  1 kB\nMemAvailable:    1024 kB\n");
+    ck_assert_double_eq(read_memory(), 1048576.0);
+    put("proc/self/cgroup", "0::/\n");
+    put("sys/fs/cgroup/memory.max", "max\n");
+    ck_assert_double_eq(read_memory(), 1048576.0);
+}
+END_TEST
+
+START_TEST(free_memory_of_containers)
+{
+    put("proc/meminfo", "MemAvailable:    8192 kB\n");
+    put("proc/self/cgroup", "0::/pods/one/run\n");
+    put("sys/fs/cgroup/pods/one/run/memory.max", "max\n");
+    put("sys/fs/cgroup/pods/one/memory.max", "2097152\n"); /* of an ancestor */
+    put("sys/fs/cgroup/pods/memory.max", "4194304\n");
+    ck_assert_double_eq(read_memory(), 2097152.0);
+    put("proc/self/cgroup", "5:cpu:/docker/x\n4:memory:/docker/x\n");
+    put("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "3145728\n");
+    put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    ck_assert_double_eq(read_memory(), 3145728.0);
+    put("proc/meminfo", "nothing\n"); /* the limit alone is known */
+    ck_assert_double_eq(read_memory(), 3145728.0);
+}
+END_TEST
+
+START_TEST(free_memory_here_is_known)
+{
+    const assay__machine here = ASSAY__MACHINE_HERE;
+
+    ck_assert_double_gt(assay__free_memory(&here), 1e6);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sweep_limits");
+    TCase *limits = tcase_create("limits");
+
+    tcase_add_checked_fixture(limits, setup, teardown);
+    tcase_add_test(limits, memory_limits_a_problem);
+    tcase_add_test(limits, memory_counts_rotated_operands);
+    tcase_add_test(limits, oracle_limits_a_problem);
+    tcase_add_test(limits, memory_limits_a_group);
+    tcase_add_test(limits, free_memory_of_a_plain_machine);
+    tcase_add_test(limits, free_memory_of_containers);
+    tcase_add_test(limits, free_memory_here_is_known);
+    suite_add_tcase(suite, limits);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
