@@ -42,8 +42,8 @@ static void publish(assay_context *context, assay__generation *g)
     old->cache->next = context->replaced;
     context->replaced = old->cache;
     assay__generation_destroy(&old);
-    assay__readers_barrier(&context->readers);
-    free_replaced(context);
+    if (assay__readers_barrier(&context->readers))
+        free_replaced(context);
 }
 
 /* With `reloading` held. store NULL: the one at hand stays. */

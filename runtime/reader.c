@@ -73,10 +73,15 @@ assay__reader *assay__reader_find(assay__readers *readers)
     return line;
 }
 
-void assay__readers_barrier(const assay__readers *readers)
+bool assay__readers_barrier(const assay__readers *readers)
 {
-    if (readers->has_membarrier)
-        (void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    if (!readers->has_membarrier)
+        return true;
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
+        return true;
+    /* A process may have lost its registration; it was made for another program image. */
+    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+           membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 }
 
 bool assay__readers_hold(assay__readers *readers, const void *object)
@@ -96,4 +101,14 @@ uint64_t assay__readers_sum(const assay__readers *readers, size_t which)
          line != NULL; line = line->next)
         sum += atomic_load_explicit(&line->counts[which], memory_order_relaxed);
     return sum;
+}
+
+size_t assay__readers_count(const assay__readers *readers)
+{
+    size_t count = 0;
+
+    for (const assay__reader *line = atomic_load_explicit(&readers->first, memory_order_acquire);
+         line != NULL; line = line->next)
+        count++;
+    return count;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* runtime/reader.h -- one cache line a reading thread: what it reads now, and what it counted.
+/* runtime/reader.h -- immutable objects, published by a writer and read without a lock: one cache
+ * line a reading thread, with what it reads now and what it counted.
  *
- * A reader notes the object it is about to read and looks whether it is still the published one; a
- * writer that has published another waits with freeing until no note names the old one.  The note
- * must be visible before the second look.  A full fence there costs as much as the rest of a
+ * The picker's answers are read in this way, and the table's snapshots: who wants to keep one of
+ * those longer counts itself into it while inside.  (M. Michael, Hazard pointers, IEEE TPDS 15(6),
+ * 2004.)  A reader notes the object it is about to read and looks whether it is still the published
+ * one; a writer that has published another waits with freeing until no note names the old one.  The
+ * note must be visible before the second look.  A full fence there costs as much as the rest of a
  * lookup; instead the writer makes all threads of the process pass one (membarrier), and only
  * where the kernel has none does the reader pay. */
 #ifndef ASSAY_RUNTIME_READER_H
@@ -34,13 +37,16 @@ typedef struct assay__readers {
 assay_status assay__readers_init(assay__readers *readers);
 /* No thread may be reading. */
 void assay__readers_clear(assay__readers *readers);
-/* The calling thread's line; NULL: no memory. */
+/* The calling thread's line; NULL: no memory. A line has one note: nobody enters twice. */
 assay__reader *assay__reader_find(assay__readers *readers);
-/* After publishing: is some thread still reading `object`? */
+/* Makes notes taken before visible; once after each publication.  false: could not, and nothing
+ * replaced may be freed now. */
+bool assay__readers_barrier(const assay__readers *readers);
+/* After a barrier: is some thread still reading `object`? */
 bool assay__readers_hold(assay__readers *readers, const void *object);
-/* Makes notes taken before visible; once after each publication. */
-void assay__readers_barrier(const assay__readers *readers);
 uint64_t assay__readers_sum(const assay__readers *readers, size_t which);
+/* Lines made so far. */
+size_t assay__readers_count(const assay__readers *readers);
 
 typedef struct assay__reader_cache {
     uint64_t owner;

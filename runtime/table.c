@@ -6,9 +6,9 @@
  * one backend does not have side by side, then the index.  Registering merges the old rows and the
  * new ones into a new block in one pass and publishes it; the old block goes when nobody holds it.
  *
- * Holding takes no lock: a reader counts itself in at `entering`, takes the pointer and its count,
- * and counts itself out.  A writer that has swapped the pointer drops replaced blocks only when it
- * sees `entering` at zero; every later reader finds the new pointer. */
+ * Holding takes no lock: a reader enters the published block (reader.h), counts itself into it and
+ * leaves.  A writer that has swapped the pointer takes the table's own count from replaced blocks
+ * that nobody is inside; the last to let go of a block frees it. */
 #include "assay/table.h"
 
 #include <assert.h>
@@ -20,6 +20,7 @@
 
 #include "runtime/error.h"
 #include "runtime/keyhash.h"
+#include "runtime/reader.h"
 #include "runtime/table_internal.h"
 
 typedef struct run {
@@ -43,8 +44,8 @@ struct assay_snapshot {
 };
 
 struct assay_table {
-    _Atomic(assay_snapshot *) current;
-    _Atomic size_t entering;
+    _Atomic(const void *) current; /* assay_snapshot that readers enter */
+    assay__readers readers;
     pthread_mutex_t writer;
     assay_snapshot *replaced;
     uint64_t registered;
@@ -354,51 +355,74 @@ static void snapshot_drop(assay_snapshot *s)
         snapshot_free(s);
 }
 
+/* The count is the one part of a published snapshot that changes. */
+static assay_snapshot *counted(const void *snapshot)
+{
+    union {
+        const void *read_only;
+        assay_snapshot *counted;
+    } s = {snapshot};
+
+    return s.counted;
+}
+
 assay_status assay_table_hold(assay_table *table, const assay_snapshot **out)
 {
+    assay__reader *mine = assay__reader_mine(&table->readers);
     assay_snapshot *s;
 
-    atomic_fetch_add(&table->entering, 1);
-    s = atomic_load(&table->current);
+    if (mine == NULL)
+        return assay__fail(ASSAY_NOMEM, "kernel table: no memory for a reader");
+    s = counted(assay__reader_enter(&table->readers, mine, &table->current));
     atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed);
-    atomic_fetch_sub(&table->entering, 1);
+    assay__reader_leave(mine);
     *out = s;
     return ASSAY_OK;
 }
 
 void assay_snapshot_release(const assay_snapshot **snapshot)
 {
-    union {
-        const assay_snapshot *read_only;
-        assay_snapshot *counted;
-    } s; /* the count is the one part of a published snapshot that changes */
-
     if (snapshot == NULL || *snapshot == NULL)
         return;
-    s.read_only = *snapshot;
-    snapshot_drop(s.counted);
+    snapshot_drop(counted(*snapshot));
     *snapshot = NULL;
 }
 
-/* With the writer's lock held. Blocks that a reader may be entering wait for the next call. */
+/* With the writer's lock held. Blocks that a reader is inside wait for the next call. */
 static void drop_replaced(assay_table *table)
 {
-    if (atomic_load(&table->entering) != 0)
+    assay_snapshot **link = &table->replaced;
+
+    if (!assay__readers_barrier(&table->readers))
         return;
-    while (table->replaced != NULL) {
-        assay_snapshot *s = table->replaced;
-        table->replaced = s->next;
+    while (*link != NULL) {
+        assay_snapshot *s = *link;
+        if (assay__readers_hold(&table->readers, s)) {
+            link = &s->next;
+            continue;
+        }
+        *link = s->next;
         snapshot_drop(s);
     }
 }
 
 static void publish(assay_table *table, assay_snapshot *s)
 {
-    assay_snapshot *old = atomic_exchange(&table->current, s);
+    assay_snapshot *old = counted(atomic_exchange(&table->current, s));
 
     old->next = table->replaced;
     table->replaced = old;
     drop_replaced(table);
+}
+
+static bool init_locks(assay_table *table)
+{
+    if (assay__readers_init(&table->readers) != ASSAY_OK)
+        return false;
+    if (pthread_mutex_init(&table->writer, NULL) == 0)
+        return true;
+    assay__readers_clear(&table->readers);
+    return false;
 }
 
 assay_status assay_table_create(assay_table **out)
@@ -406,13 +430,12 @@ assay_status assay_table_create(assay_table **out)
     assay_table *table = calloc(1, sizeof *table);
     assay_snapshot *empty = snapshot_alloc(0);
 
-    if (table == NULL || empty == NULL || pthread_mutex_init(&table->writer, NULL) != 0) {
+    if (table == NULL || empty == NULL || !init_locks(table)) {
         free(table);
         if (empty != NULL)
             snapshot_free(empty);
         return assay__fail(ASSAY_NOMEM, "kernel table: no memory");
     }
-    atomic_init(&table->entering, 0);
     atomic_init(&table->current, empty);
     *out = table;
     return ASSAY_OK;
@@ -425,9 +448,13 @@ void assay_table_destroy(assay_table **table)
     if (table == NULL || *table == NULL)
         return;
     t = *table;
-    drop_replaced(t);
-    assert(t->replaced == NULL && "a table is destroyed while a thread enters it");
-    snapshot_drop(atomic_load(&t->current));
+    while (t->replaced != NULL) { /* no thread is inside now */
+        assay_snapshot *s = t->replaced;
+        t->replaced = s->next;
+        snapshot_drop(s);
+    }
+    snapshot_drop(counted(atomic_load(&t->current)));
+    assay__readers_clear(&t->readers);
     pthread_mutex_destroy(&t->writer);
     free(t);
     *table = NULL;
@@ -519,7 +546,7 @@ static void merge(assay_snapshot *s, const assay_snapshot *old, const assay_bind
 static assay_status register_locked(assay_table *table, const assay_binding *rows,
                                     const assay_binding **sorted, size_t count)
 {
-    assay_snapshot *old = atomic_load(&table->current);
+    const assay_snapshot *old = atomic_load(&table->current);
     assay_snapshot *s;
 
     ASSAY_TRY(check_duplicates(old, rows, sorted, count));

@@ -473,20 +473,37 @@ END_TEST
 
 static _Atomic int stop;
 
+static bool is_whole(const assay_snapshot *s)
+{
+    for (size_t i = 0; i < assay_snapshot_size(s); i++)
+        if (assay_snapshot_at(s, i)->available != 1)
+            return false;
+    return true;
+}
+
+/* Holds the newest for a moment, and one for a plan's life while others come and go. */
 static void *reader(void *unused)
 {
-    size_t last = 0;
+    const assay_snapshot *plan = NULL;
+    size_t last = 0, planned = 0;
 
-    while (!atomic_load(&stop)) {
+    for (size_t round = 0; !atomic_load(&stop); round++) {
         const assay_snapshot *s = NULL;
-        if (assay_table_hold(table, &s) != ASSAY_OK || assay_snapshot_size(s) < last)
+        if (assay_table_hold(table, &s) != ASSAY_OK || assay_snapshot_size(s) < last ||
+            !is_whole(s))
             return table;
         last = assay_snapshot_size(s);
-        for (size_t i = 0; i < last; i++)
-            if (assay_snapshot_at(s, i)->available != 1)
-                return table;
-        assay_snapshot_release(&s);
+        if (plan != NULL && (assay_snapshot_size(plan) != planned || !is_whole(plan)))
+            return table;
+        if (round % 64 != 0) {
+            assay_snapshot_release(&s);
+            continue;
+        }
+        assay_snapshot_release(&plan);
+        plan = s;
+        planned = last;
     }
+    assay_snapshot_release(&plan);
     return unused;
 }
 
