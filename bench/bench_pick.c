@@ -257,6 +257,15 @@ static assay_status mem_quarantine(assay__store *store, const char *hex,
     return ASSAY_OK;
 }
 
+static assay_status mem_peak(assay__store *store, const char *hex, const char *name, double *value)
+{
+    (void)store;
+    (void)hex;
+    (void)name;
+    (void)value;
+    return ASSAY_NOTFOUND;
+}
+
 static const assay__store_ops memory = {.open_read = mem_open,
                                         .close = mem_close,
                                         .schema_version = mem_version,
@@ -265,6 +274,7 @@ static const assay__store_ops memory = {.open_read = mem_open,
                                         .each_revision = mem_revisions,
                                         .each_route = mem_routes,
                                         .each_quarantine = mem_quarantine,
+                                        .peak = mem_peak,
                                         .begin_snapshot = mem_begin,
                                         .end_snapshot = mem_close};
 

@@ -84,7 +84,9 @@ static const assay__args_spec spec = {
                "assay pick --op exp --dtype f32 --shape n=1000000 --max-ulp 1 --explain\n"
                "assay pick --op add --dtype f64 --shape n=4096 --threads 1 --json",
     .notes = "Nothing is measured and the store is not written. Without a store the answer is the\n"
-             "default kernel, and says so. A kernel without evidence fails every limit.\n"
+             "default kernel, and says so; this needs no --db. A kernel without evidence fails\n"
+             "every limit. Backends that answer only when asked for (ref, fake) are listed only\n"
+             "with --backend.\n"
              "Exit code 1: every kernel was rejected.",
 };
 
@@ -229,7 +231,7 @@ static void warn_weak(const pick_args *a, const assay__answer *answer)
     const assay_candidate *chosen = assay__answer_chosen(answer);
     const char *backends = answer->why->question.backends;
     const size_t stale = assay__answer_stale(answer);
-    const bool is_unmeasured = chosen->route.tier == ASSAY_TIER_UNKNOWN;
+    const bool is_unmeasured = (chosen->route.flags & 1) != 0;
     char idle[240] = "";
 
     if (!is_unmeasured && stale == 0)

@@ -48,6 +48,9 @@ assay_status assay__answer_refusal(const assay__answer *answer)
     for (size_t i = 0; i < why->candidate_count; i++)
         assay__str_addf(&text, "\n  %s/%s: %s", why->candidates[i].backend,
                         why->candidates[i].kernel, why->candidates[i].reason);
+    if (why->hidden_count > 0)
+        assay__str_addf(&text, "\n  %zu more answer only when asked for by --backend",
+                        why->hidden_count);
     status = assay__fail(ASSAY_NO_ROUTE, "no admissible kernel for this question%s",
                          text.len > 0 ? assay__str_text(&text) : ": there is none of this op here");
     assay__str_clear(&text);
@@ -122,6 +125,21 @@ static int put_evidence(json_t *object, const assay_route *r)
     return bad;
 }
 
+/* Places of the inputs that have to be made contiguous first; absent when there is none. */
+static int put_copies(json_t *object, const assay_route *r)
+{
+    json_t *list;
+    int bad = 0;
+
+    if (assay_route_copies(r) == 0)
+        return 0;
+    list = json_array();
+    for (unsigned i = 0; assay_route_copies(r) >> i != 0; i++)
+        if ((assay_route_copies(r) >> i & 1) != 0)
+            bad |= (int)assay__json_append_take(list, json_integer((json_int_t)i));
+    return bad | (int)assay__json_put_take(object, "make_contiguous", list);
+}
+
 static json_t *candidate_json(const assay_candidate *c)
 {
     json_t *object = json_object();
@@ -130,7 +148,8 @@ static json_t *candidate_json(const assay_candidate *c)
     if (c->rejected)
         bad |= (int)assay__json_put_string(object, "reason", c->reason);
     else
-        bad |= put_evidence(object, &c->route);
+        bad |= (int)assay__json_put_string(object, "tier", tier_name(c->route.tier)) |
+               put_evidence(object, &c->route) | put_copies(object, &c->route);
     if (bad == 0)
         return object;
     json_decref(object);
@@ -224,6 +243,7 @@ json_t *assay__answer_json(const assay__answer *answer)
         bad |= (int)assay__json_put_bool(root, "is_default", (chosen->route.flags & 1) != 0);
     }
     bad |= put_candidates(root, why);
+    bad |= (int)assay__json_put_int(root, "hidden", (int64_t)why->hidden_count);
     if (why->total > 0) {
         bad |= (int)assay__json_put_int(root, "searched", why->searched);
         bad |= (int)assay__json_put_int(root, "total", why->total);
@@ -277,6 +297,8 @@ static void print_chosen(const assay_candidate *c)
                                   (double)c->route.hi_ns, 0)
                .text,
            tier_name(c->route.tier));
+    if (assay_route_copies(&c->route) != 0)
+        printf("  first     %s\n", c->reason);
     assay__str_reset(&text);
     error_text(&c->route, &text);
     printf("  error     %s\n", text.len > 0 ? assay__str_text(&text) : "- (no evidence)");
@@ -294,7 +316,9 @@ static const char *state_of(const assay_candidate *c)
         return "rejected";
     if (c->tied)
         return "tied";
-    return c->route.tier == ASSAY_TIER_UNKNOWN ? "unmeasured" : "slower";
+    if (c->route.tier == ASSAY_TIER_MEASURED)
+        return "slower";
+    return c->route.measurement == 0 ? "unmeasured" : tier_name(c->route.tier);
 }
 
 static assay_status print_all(const assay_explanation *why)
@@ -342,6 +366,8 @@ static void print_counts(const assay_explanation *why)
     }
     printf("  of        %zu candidates: %zu tied with it, %zu rejected", why->candidate_count, tied,
            rejected);
+    if (why->hidden_count > 0)
+        printf("; %zu of backends that answer only to --backend are not listed", why->hidden_count);
     if (why->total > 0)
         printf("; searched %" PRId64 " of %" PRId64, why->searched, why->total);
     putchar('\n');

@@ -40,18 +40,43 @@ static bool refuse_align(size_t operand, uint64_t has, unsigned needs, char *rea
     return false;
 }
 
+static bool operand_fits(const assay_kernel_desc *desc, size_t i, char letter, unsigned align,
+                         char *reason, size_t cap)
+{
+    unsigned needs = desc->caps[i].align_bytes;
+    size_t element = assay_dtype_bytes((assay_dtype)desc->dtypes[i]);
+
+    if (!takes_layout(desc->caps[i].layouts, letter))
+        return refuse_layout(i, letter, reason, cap);
+    /* An operand is aligned to its elements at least. */
+    if (needs > 1 && (align == 0 || align % needs != 0) && element % needs != 0)
+        return refuse_align(i, align > element ? align : element, needs, reason, cap);
+    return true;
+}
+
 bool assay__caps_fit(const assay_kernel_desc *desc, const char *layout, unsigned align,
                      char *reason, size_t cap)
 {
+    for (size_t i = 0; i < desc->dtype_count; i++)
+        if (!operand_fits(desc, i, layout[i], align, reason, cap))
+            return false;
+    return true;
+}
+
+bool assay__caps_copies(const assay_kernel_desc *desc, const char *layout, unsigned align,
+                        unsigned *copies, char *reason, size_t cap)
+{
+    const assay_op_info *info = assay_op_get(desc->op);
+    unsigned mask = 0;
+
     for (size_t i = 0; i < desc->dtype_count; i++) {
-        unsigned needs = desc->caps[i].align_bytes;
-        size_t element = assay_dtype_bytes((assay_dtype)desc->dtypes[i]);
-        if (!takes_layout(desc->caps[i].layouts, layout[i]))
-            return refuse_layout(i, layout[i], reason, cap);
-        /* An operand is aligned to its elements at least. */
-        if (needs > 1 && (align == 0 || align % needs != 0) && element % needs != 0)
-            return refuse_align(i, align > element ? align : element, needs, reason, cap);
+        if (operand_fits(desc, i, layout[i], align, reason, cap))
+            continue;
+        if (info == NULL || i >= info->inputs)
+            return false;
+        mask |= 1u << i;
     }
+    *copies = mask;
     return true;
 }
 
@@ -94,6 +119,12 @@ static bool tensor_fits(const assay_operand_caps *caps, const assay_tensor *t, s
     if (caps->align_bytes > 1 && at % caps->align_bytes != 0)
         return refuse_align(operand, at & (~at + 1), caps->align_bytes, reason, cap);
     return true;
+}
+
+bool assay__caps_fit_tensor(const assay_kernel_desc *desc, const assay_tensor *operand, size_t i,
+                            char *reason, size_t cap)
+{
+    return tensor_fits(&desc->caps[i], operand, i, reason, cap);
 }
 
 bool assay__caps_fit_tensors(const assay_kernel_desc *desc, const assay_tensor *operands,

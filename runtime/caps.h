@@ -11,7 +11,14 @@
 bool assay__caps_fit(const assay_kernel_desc *desc, const char *layout, unsigned align,
                      char *reason, size_t cap);
 
+/* The same, with inputs that do not fit left to be copied: bit i of `copies` is input i.  false: an
+ * output does not fit. */
+bool assay__caps_copies(const assay_kernel_desc *desc, const char *layout, unsigned align,
+                        unsigned *copies, char *reason, size_t cap);
+
 /* For tensors at hand, whose strides, offsets and addresses are known. */
+bool assay__caps_fit_tensor(const assay_kernel_desc *desc, const assay_tensor *operand, size_t i,
+                            char *reason, size_t cap);
 bool assay__caps_fit_tensors(const assay_kernel_desc *desc, const assay_tensor *operands,
                              size_t count, char *reason, size_t cap);
 

@@ -68,6 +68,8 @@ static assay_status fail_no_route(const assay_context *context, const assay_ques
     if (status != ASSAY_OK)
         return status;
     first = j.count > 0 ? &j.items[0] : NULL;
+    for (size_t i = 0; i < j.count && first->hidden; i++)
+        first = j.items[i].hidden ? first : &j.items[i];
     if (first == NULL)
         status = assay__fail(ASSAY_NO_ROUTE, "%s: the table has no kernel for it", text);
     else

@@ -62,13 +62,16 @@ static bool fits_process(const trial *t)
 static bool is_asked_for(const trial *t, const char *named)
 {
     const char *backend = t->item->binding->manifest->name;
+    const bool is_explicit = t->item->binding->manifest->explicit_only != 0;
 
+    t->item->hidden = is_explicit && !assay__name_in_list(named, backend) &&
+                      (t->q->backends == NULL || !assay__name_in_list(t->q->backends, backend));
     if (t->q->backends != NULL) {
         if (!assay__name_in_list(t->q->backends, backend))
             return refuse(t, "backend %s is not asked for", backend);
         return true;
     }
-    if (t->item->binding->manifest->explicit_only && !assay__name_in_list(named, backend))
+    if (t->item->hidden)
         return refuse(t, "backend %s is chosen only when asked for by name", backend);
     return true;
 }
@@ -159,10 +162,12 @@ static bool keeps_resources(const trial *t)
 static bool takes_operands(const trial *t)
 {
     char why[128] = "";
+    unsigned copies = 0;
 
-    if (assay__caps_fit(t->item->binding->desc, t->q->layout, t->q->align, why, sizeof why))
-        return true;
-    return refuse(t, "%s", why);
+    if (!assay__caps_copies(t->item->binding->desc, t->q->layout, t->q->align, &copies, why,
+                            sizeof why))
+        return refuse(t, "%.90s; of outputs no copies are made", why);
+    return copies == t->item->copies ? true : refuse(t, "%s", why);
 }
 
 /* ---- is it exact enough? ---- */

@@ -46,21 +46,52 @@ static void put_time(const assay__route_candidate *m, char *buf, size_t cap)
         (void)snprintf(buf, cap, "%.6g ns [%.6g, %.6g]", m->time_ns, m->lo_ns, m->hi_ns);
 }
 
+static const char *cost_word(assay_tier tier)
+{
+    return tier == ASSAY_TIER_DECLARED ? ", its cost is only declared" : "";
+}
+
+/* "; operand 0 must be made contiguous" */
+static void put_copies(const assay__judged *item, char *buf, size_t cap)
+{
+    char which[64];
+
+    buf[0] = '\0';
+    if (item->copies == 0)
+        return;
+    assay__copies_text(item->copies, which, sizeof which);
+    (void)snprintf(buf, cap, "; %s must be made contiguous", which);
+}
+
 static void put_standing(const assay__judged *item, bool is_default, char *buf, size_t cap)
 {
     const assay__route_candidate *m = item->measured;
-    char time[96] = "";
+    const int rank = item->binding->default_rank;
+    char time[96] = "", copies[96], whole[64];
 
     if (m != NULL)
         put_time(m, time, sizeof time);
+    put_copies(item, copies, sizeof copies);
     if (item->chosen && is_default)
-        (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer",
-                       item->binding->default_rank);
+        (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer%s%s", rank,
+                       cost_word(item->tier), copies);
     else if (m == NULL)
-        (void)snprintf(
-            buf, cap, "never measured for this question (rank %d)%s", item->binding->default_rank,
-            item->proof == ASSAY_PROOF_EXHAUSTIVE ? ", its error over all inputs is" : "");
-    else if (item->chosen)
+        (void)snprintf(buf, cap, "never measured for this question (rank %d)%s%s%s", rank,
+                       item->proof == ASSAY_PROOF_EXHAUSTIVE ? ", its error over all inputs is"
+                                                             : "",
+                       cost_word(item->tier), copies);
+    else if (item->tier == ASSAY_TIER_DECLARED)
+        (void)snprintf(buf, cap, "not ranked: %s on contiguous inputs, no rate of copying%s", time,
+                       copies);
+    else if (item->tier == ASSAY_TIER_PREDICTED) {
+        (void)snprintf(whole, sizeof whole, "%.4g ns [%.4g, %.4g]", item->time_ns, item->lo_ns,
+                       item->hi_ns);
+        (void)snprintf(buf, cap, "%s: predicted %s%s",
+                       item->chosen ? "chosen"
+                       : item->tied ? "tie"
+                                    : "not better for certain",
+                       whole, copies);
+    } else if (item->chosen)
         (void)snprintf(buf, cap, "chosen: %s", time);
     else if (item->tied)
         (void)snprintf(buf, cap, "tie: %s; another comes first by the tie rule", time);
@@ -131,9 +162,15 @@ static assay_status fill(assay_context *context, const assay_question *q, const 
     out->candidates = calloc(j->count + 1, sizeof *out->candidates);
     if (out->candidates == NULL)
         return assay__fail(ASSAY_NOMEM, "explanation: no memory for %zu candidates", j->count);
-    for (; out->candidate_count < j->count; out->candidate_count++)
-        ASSAY_TRY(put_candidate(context, &j->items[out->candidate_count], j->is_default,
+    for (size_t i = 0; i < j->count; i++) {
+        if (j->items[i].hidden) {
+            out->hidden_count++;
+            continue;
+        }
+        ASSAY_TRY(put_candidate(context, &j->items[i], j->is_default,
                                 &out->candidates[out->candidate_count]));
+        out->candidate_count++;
+    }
     if (out->candidate_count > 1)
         qsort(out->candidates, out->candidate_count, sizeof *out->candidates, candidate_order);
     return ASSAY_OK;

@@ -145,6 +145,8 @@ static assay_status make_code(const assay_binding *row, assay__row_code *out)
     for (size_t i = 0; i < d->tunable_count; i++)
         out->defaults[i] = d->tunables[i].default_value;
     ASSAY_TRY(compile(d, d->can_run, false, &out->can_run));
+    ASSAY_TRY(compile(d, d->cost_flops, false, &out->cost_flops));
+    ASSAY_TRY(compile(d, d->cost_bytes, false, &out->cost_bytes));
     return compile(d, d->constraint, true, &out->constraint);
 }
 
@@ -162,6 +164,8 @@ void assay__generation_destroy(assay__generation **generation)
     for (size_t i = 0; g->codes != NULL && i < rows; i++) {
         free(g->codes[i].can_run);
         free(g->codes[i].constraint);
+        free(g->codes[i].cost_flops);
+        free(g->codes[i].cost_bytes);
     }
     free(g->codes);
     free(g->proven);

@@ -32,8 +32,9 @@ typedef struct assay__known_variant {
 
 /* What a row of the table needs at pick time, made once. */
 typedef struct assay__row_code {
-    assay__expr *can_run, *constraint; /* owned; NULL: none */
-    int threads;                       /* place of the tunable "threads"; -1: none */
+    assay__expr *can_run, *constraint;    /* owned; NULL: none */
+    assay__expr *cost_flops, *cost_bytes; /* the same */
+    int threads;                          /* place of the tunable "threads"; -1: none */
     bool explicit_only;
     int64_t defaults[ASSAY_MAX_TUNABLES];
     uint32_t first_proof;    /* place + 1 in the generation's proven; 0: none */
@@ -85,7 +86,13 @@ typedef struct assay__judged {
     uint64_t accuracy; /* row; 0: none */
     int64_t tunables[ASSAY_MAX_TUNABLES];
     assay__fit fit;
+    assay_tier tier;
+    double time_ns, lo_ns, hi_ns; /* the kernel and its copies; NaN: unknown */
+    uint8_t copies;               /* bit i: input i has to be made contiguous first */
+    bool at_defaults;             /* tunables are those of the default kernel */
+    bool is_published;            /* the winner of its route */
     bool rejected, chosen, tied;
+    bool hidden;      /* of a backend that answers only when asked for, and was not */
     char reason[160]; /* filled when reasons are asked for */
 } assay__judged;
 
@@ -108,6 +115,21 @@ void assay__judged_route(const assay__judged *item, bool is_default, assay_route
 /* One candidate against the rules that need no measurement and those that do; false: rejected. */
 bool assay__admit(const assay__generation *g, const char *named, const assay_question *q,
                   assay__row_values *values, bool with_reasons, assay__judged *item);
+
+/* ---- making inputs contiguous ---- */
+
+/* Puts 'c' in place of the letters of the inputs in `copies`; NUL becomes 'c' everywhere. */
+void assay__copies_layout(const assay_question *q, unsigned copies, char out[ASSAY_MAX_OPERANDS]);
+/* Time, lower and upper bound in ns of copying these inputs; false: no rate is known. */
+bool assay__copies_price(const assay_question *q, unsigned copies, double bytes_per_ns,
+                         double out[3]);
+/* "operands 0, 2"; "" for none. */
+void assay__copies_text(unsigned copies, char *buf, size_t cap);
+
+/* Is there a cost that the kernel itself declares, an expression or a function, and known for this
+ * problem?  It ranks devices and ops, never rivals, and so is worth no more than its name. */
+bool assay__declares_cost(const assay__row_code *code, const assay_kernel_desc *desc,
+                          const assay_problem *problem, assay__row_values *values);
 
 /* ---- the context ---- */
 

@@ -152,7 +152,6 @@ assay__question_key_narrow(const assay__key_rules *rules, const assay_question *
     const assay__key_rule *rule = &rules->ops[p->op % ASSAY__KEY_RULES];
     const uint64_t layout = assay__load_u64(q->layout);
     assay__quad bad = assay__limit_bits(q), first, second;
-    uint64_t *w = out->words;
 
     first = assay__narrow(p->params, rule->one[0], rule->class[0], &bad);
     second = assay__narrow(p->params + 4, rule->one[1], rule->class[1], &bad);
@@ -163,12 +162,12 @@ assay__question_key_narrow(const assay__key_rules *rules, const assay_question *
         __builtin_expect(layout != 0 && layout != rule->contiguous, 0) ||
         __builtin_expect(assay__any_bit(bad), 0))
         return false;
-    w[0] = assay__load_u64(p);
-    w[1] = assay__load_u32(p->dtypes + 4) | (uint64_t)q->max_threads << 32;
-    w[2] = 0;
-    w[3] = assay__load_u32(&q->align);
-    memcpy(w + 4, &first, sizeof first);
-    memcpy(w + 6, &second, sizeof second);
+    out->words[0] = assay__load_u64(p);
+    out->words[1] = assay__load_u32(p->dtypes + 4) | (uint64_t)q->max_threads << 32;
+    out->words[2] = 0;
+    out->words[3] = assay__load_u32(&q->align);
+    memcpy(out->words + 4, &first, sizeof first);
+    memcpy(out->words + 6, &second, sizeof second);
     return true;
 }
 

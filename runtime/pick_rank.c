@@ -6,11 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/caps.h"
 #include "runtime/error.h"
 #include "runtime/pick_internal.h"
 #include "runtime/revision.h"
 
 /* ---- collecting ---- */
+
+/* A row measured at 16 answers a question at 64; nothing else stands in for anything. */
+static const assay__stored_route *find_route(const assay__generation *g, const assay_question *q,
+                                             const char layout[ASSAY_MAX_OPERANDS],
+                                             const char *text)
+{
+    const assay__stored_route *route =
+        assay__pick_store_find(g->store, text, layout, q->align, q->policy);
+
+    if (route == NULL && q->align == 64)
+        route = assay__pick_store_find(g->store, text, layout, 16, q->policy);
+    return route;
+}
 
 static assay__judged *add_item(assay__judgement *j)
 {
@@ -31,6 +45,12 @@ static assay__judged *add_item(assay__judgement *j)
     item->quarantine = NULL;
     item->proven.proof = NULL;
     item->fit = ASSAY__FIT_FRESH;
+    item->tier = ASSAY_TIER_UNKNOWN;
+    item->time_ns = item->lo_ns = item->hi_ns = (double)NAN;
+    item->copies = 0;
+    item->at_defaults = false;
+    item->is_published = false;
+    item->hidden = false;
     item->rejected = false;
     item->chosen = false;
     item->tied = false;
@@ -82,14 +102,19 @@ static void take_evidence(assay__judged *item)
     item->accuracy = p->proof->accuracy;
 }
 
+/* Candidates of a route; only: those of this row of the table alone. */
 static assay_status collect_measured(const assay__generation *g, const assay_question *q,
-                                     const char *text, assay__judgement *j)
+                                     const assay__stored_route *route, const char *text,
+                                     const assay_binding *only, assay__judgement *j)
 {
-    for (uint32_t i = 0; j->route != NULL && i < j->route->candidate_count; i++) {
-        const assay__route_candidate *c = &g->store->candidates[j->route->first_candidate + i];
+    for (uint32_t i = 0; route != NULL && i < route->candidate_count; i++) {
+        const assay__route_candidate *c = &g->store->candidates[route->first_candidate + i];
         size_t at = assay__pick_store_variant(g->store, c->revision_row);
         assay__judged *item;
         if (at == SIZE_MAX) /* a damaged row: its variant is not in the store */
+            continue;
+        if (only != NULL &&
+            (g->variants[at].binding != only || g->variants[at].fit != ASSAY__FIT_FRESH))
             continue;
         item = add_item(j);
         if (item == NULL)
@@ -99,11 +124,73 @@ static assay_status collect_measured(const assay__generation *g, const assay_que
         item->binding = g->variants[at].binding;
         item->fit = g->variants[at].fit;
         memcpy(item->tunables, g->variants[at].tunables, sizeof item->tunables);
+        item->time_ns = c->time_ns;
+        item->lo_ns = c->lo_ns;
+        item->hi_ns = c->hi_ns;
+        item->is_published = route->winner != 0 && route->winner == c->revision_row;
+        item->tier = isnan(c->time_ns) ? ASSAY_TIER_UNKNOWN : ASSAY_TIER_MEASURED;
         item->quarantine =
             assay__pick_store_quarantine(g->store, &item->stored->variant_revision, text);
         if (may_be_proven(g, q))
             item->proven = assay__proven_find(g, at, &q->problem);
         take_evidence(item);
+    }
+    return ASSAY_OK;
+}
+
+/* Inputs that a kernel wants made contiguous; 0 also where that would not do. */
+static uint8_t copies_of(const assay_binding *row, const assay_question *q)
+{
+    char why[128];
+    unsigned copies = 0;
+
+    return assay__caps_copies(row->desc, q->layout, q->align, &copies, why, sizeof why)
+               ? (uint8_t)copies
+               : 0;
+}
+
+/* The kernel as measured on contiguous inputs, and what it takes to make them so. Where no rate of
+ * copying is known the sum is not either: only its parts are declared. */
+static void add_price(const assay__generation *g, const assay_question *q, uint8_t copies,
+                      assay__judged *item)
+{
+    double price[3];
+
+    item->copies = copies;
+    if (item->tier != ASSAY_TIER_MEASURED)
+        return;
+    item->tier = ASSAY_TIER_DECLARED;
+    if (!assay__copies_price(q, copies, g->store->copy_bytes_per_ns, price))
+        price[0] = price[1] = price[2] = (double)NAN;
+    else
+        item->tier = ASSAY_TIER_PREDICTED;
+    item->time_ns += price[0];
+    item->lo_ns += price[1];
+    item->hi_ns += price[2];
+}
+
+/* Kernels that cannot take the inputs as they lie, but were measured on contiguous ones. */
+static assay_status collect_copied(const assay__generation *g, const assay_question *q,
+                                   const char *text, assay__judgement *j)
+{
+    const assay_binding *rows = NULL;
+    size_t n = assay_snapshot_alternatives(g->snapshot, (assay_op_id)q->problem.op,
+                                           q->problem.dtypes, q->problem.dtype_count, NULL, &rows);
+
+    for (size_t i = 0; i < n; i++) {
+        char layout[ASSAY_MAX_OPERANDS];
+        const assay__stored_route *route;
+        size_t first = j->count;
+        uint8_t copies = copies_of(&rows[i], q);
+        if (copies == 0)
+            continue;
+        assay__copies_layout(q, copies, layout);
+        route = find_route(g, q, layout, text);
+        if (route == j->route) /* a lack of alignment: no row says what copies would give */
+            continue;
+        ASSAY_TRY(collect_measured(g, q, route, text, &rows[i], j));
+        for (; first < j->count; first++)
+            add_price(g, q, copies, &j->items[first]);
     }
     return ASSAY_OK;
 }
@@ -125,13 +212,14 @@ static void fit_threads(const assay_question *q, const assay_kernel_desc *desc, 
         tunables[at] = best;
 }
 
-static bool is_collected(const assay__judgement *j, const assay_binding *b, const int64_t *tunables)
+static assay__judged *collected(const assay__judgement *j, const assay_binding *b,
+                                const int64_t *tunables)
 {
     for (size_t i = 0; i < j->count; i++)
         if (j->items[i].binding == b && j->items[i].fit == ASSAY__FIT_FRESH &&
             memcmp(j->items[i].tunables, tunables, b->desc->tunable_count * sizeof *tunables) == 0)
-            return true;
-    return false;
+            return &j->items[i];
+    return NULL;
 }
 
 static const char *quarantine_of(const assay__generation *g, const assay_binding *b,
@@ -148,7 +236,8 @@ static const char *quarantine_of(const assay__generation *g, const assay_binding
 
 /* Kernels as the table ranks them, tunables at their defaults, behind what is measured. */
 static assay_status collect_defaults(const assay__generation *g, const assay_question *q,
-                                     const char *text, assay__judgement *j)
+                                     const char *text, assay__row_values *values,
+                                     assay__judgement *j)
 {
     const assay_binding *rows = NULL;
     size_t n = assay_snapshot_alternatives(g->snapshot, (assay_op_id)q->problem.op,
@@ -160,24 +249,40 @@ static assay_status collect_defaults(const assay__generation *g, const assay_que
         assay__judged *item;
         memcpy(tunables, code->defaults, sizeof tunables);
         fit_threads(q, rows[i].desc, code->threads, tunables);
-        if (is_collected(j, &rows[i], tunables))
+        item = collected(j, &rows[i], tunables);
+        if (item != NULL) {
+            item->at_defaults = true;
             continue;
+        }
         item = add_item(j);
         if (item == NULL)
             return fail_memory();
         item->binding = &rows[i];
+        item->at_defaults = true;
+        item->copies = copies_of(&rows[i], q);
         memcpy(item->tunables, tunables, sizeof item->tunables);
         item->quarantine = quarantine_of(g, &rows[i], tunables, text);
         if (may_be_proven(g, q))
             item->proven = assay__proven_of(g, &rows[i], tunables, &q->problem);
         take_evidence(item);
+        if (assay__declares_cost(code, rows[i].desc, &q->problem, values))
+            item->tier = ASSAY_TIER_DECLARED;
     }
     return ASSAY_OK;
 }
 
 /* ---- ranking ---- */
 
-/* Lower is faster. Ratios are paired inside a visit and so beat times; both sides must have one. */
+/* Those of one question that were measured together: with the same inputs made contiguous. */
+static bool in_group(const assay__judged *item, unsigned copies)
+{
+    return !item->rejected && item->copies == copies &&
+           item->tier <= (copies == 0 ? ASSAY_TIER_MEASURED : ASSAY_TIER_PREDICTED) &&
+           !isnan(item->time_ns);
+}
+
+/* Lower is faster. Ratios are paired inside a visit and so beat times; all must have one. What
+ * copies cost is the same for a whole group. */
 static bool speed(const assay__judged *item, bool by_ratio, double out[3])
 {
     const assay__route_candidate *m = item->measured;
@@ -188,15 +293,10 @@ static bool speed(const assay__judged *item, bool by_ratio, double out[3])
     return !isnan(out[0]);
 }
 
-static bool is_measured(const assay__judged *item)
-{
-    return !item->rejected && item->measured != NULL && !isnan(item->measured->time_ns);
-}
-
-static bool all_have_ratios(const assay__judgement *j)
+static bool all_have_ratios(const assay__judgement *j, unsigned copies)
 {
     for (size_t i = 0; i < j->count; i++)
-        if (is_measured(&j->items[i]) && isnan(j->items[i].measured->ratio))
+        if (in_group(&j->items[i], copies) && isnan(j->items[i].measured->ratio))
             return false;
     return true;
 }
@@ -232,13 +332,13 @@ static int tie_order(const assay__judged *a, const assay__judged *b)
     return order;
 }
 
-static size_t fastest(const assay__judgement *j, bool by_ratio)
+static size_t fastest(const assay__judgement *j, unsigned copies, bool by_ratio)
 {
     size_t best = SIZE_MAX;
     double least = INFINITY, s[3];
 
     for (size_t i = 0; i < j->count; i++) {
-        if (!is_measured(&j->items[i]) || !speed(&j->items[i], by_ratio, s))
+        if (!in_group(&j->items[i], copies) || !speed(&j->items[i], by_ratio, s))
             continue;
         if (best == SIZE_MAX || s[0] < least ||
             (s[0] <= least && tie_order(&j->items[i], &j->items[best]) < 0)) {
@@ -250,14 +350,14 @@ static size_t fastest(const assay__judgement *j, bool by_ratio)
 }
 
 /* Marks all whose interval overlaps that of `best`, and gives the one the tie rule chooses. */
-static size_t break_tie(assay__judgement *j, size_t best, bool by_ratio)
+static size_t break_tie(assay__judgement *j, unsigned copies, size_t best, bool by_ratio)
 {
     size_t chosen = best;
     double top[3], s[3];
 
     (void)speed(&j->items[best], by_ratio, top);
     for (size_t i = 0; i < j->count; i++) {
-        if (i == best || !is_measured(&j->items[i]) || !speed(&j->items[i], by_ratio, s) ||
+        if (i == best || !in_group(&j->items[i], copies) || !speed(&j->items[i], by_ratio, s) ||
             !(s[1] <= top[2]))
             continue;
         j->items[i].tied = true;
@@ -269,23 +369,64 @@ static size_t break_tie(assay__judgement *j, size_t best, bool by_ratio)
 }
 
 /* The published winner while it may answer; its ties were found with every visit at hand. */
-static size_t published(assay__judgement *j)
+static size_t published(assay__judgement *j, unsigned copies)
 {
     size_t winner = SIZE_MAX;
 
-    if (j->route == NULL || j->route->winner == 0)
-        return SIZE_MAX;
     for (size_t i = 0; i < j->count; i++)
-        if (is_measured(&j->items[i]) && j->items[i].stored->row == j->route->winner)
+        if (in_group(&j->items[i], copies) && j->items[i].is_published)
             winner = i;
     for (size_t i = 0; winner != SIZE_MAX && i < j->count; i++)
-        j->items[i].tied = is_measured(&j->items[i]) && j->items[i].measured->tied;
+        j->items[i].tied = in_group(&j->items[i], copies) && j->items[i].measured->tied;
     return winner;
 }
 
-/* Rank order of the table; ties by name, as the table sorts them. */
+static size_t rank_group(assay__judgement *j, unsigned copies)
+{
+    const bool by_ratio = all_have_ratios(j, copies);
+    size_t chosen, best;
+
+    for (size_t i = 0; i < j->count; i++)
+        j->items[i].tied = false;
+    chosen = published(j, copies);
+    if (chosen != SIZE_MAX)
+        return chosen;
+    best = fastest(j, copies, by_ratio);
+    return best != SIZE_MAX ? break_tie(j, copies, best, by_ratio) : SIZE_MAX;
+}
+
+static bool is_first_of_group(const assay__judgement *j, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (j->items[i].copies == j->items[at].copies)
+            return false;
+    return j->items[at].copies != 0;
+}
+
+/* A prediction displaces what was measured only where even its upper bound is faster than the lower
+ * one there; predictions among themselves go by what they say. */
+static size_t rank_known(assay__judgement *j)
+{
+    size_t best = rank_group(j, 0);
+    const double limit = best != SIZE_MAX ? j->items[best].lo_ns : INFINITY;
+
+    for (size_t i = 0; i < j->count; i++) {
+        size_t found = is_first_of_group(j, i) ? rank_group(j, j->items[i].copies) : SIZE_MAX;
+        if (found == SIZE_MAX || (!isinf(limit) && !(j->items[found].hi_ns < limit)))
+            continue;
+        if (best == SIZE_MAX || j->items[best].copies == 0 ||
+            j->items[found].time_ns < j->items[best].time_ns)
+            best = found;
+    }
+    /* Once more, for its ties. */
+    return best != SIZE_MAX ? rank_group(j, j->items[best].copies) : SIZE_MAX;
+}
+
+/* What needs no copies first; then rank order of the table, ties by name, as the table sorts. */
 static int default_order(const assay__judged *a, const assay__judged *b)
 {
+    if ((a->copies == 0) != (b->copies == 0))
+        return a->copies == 0 ? -1 : 1;
     return assay__binding_order(a->binding, b->binding);
 }
 
@@ -295,36 +436,10 @@ static size_t default_kernel(const assay__judgement *j)
     size_t best = SIZE_MAX;
 
     for (size_t i = 0; i < j->count; i++)
-        if (!j->items[i].rejected && j->items[i].binding != NULL &&
+        if (!j->items[i].rejected && j->items[i].at_defaults &&
             (best == SIZE_MAX || default_order(&j->items[i], &j->items[best]) < 0))
             best = i;
     return best;
-}
-
-static size_t rank_measured(assay__judgement *j)
-{
-    bool by_ratio = all_have_ratios(j);
-    size_t chosen = published(j), best;
-
-    if (chosen != SIZE_MAX)
-        return chosen;
-    best = fastest(j, by_ratio);
-    return best != SIZE_MAX ? break_tie(j, best, by_ratio) : SIZE_MAX;
-}
-
-/* A row measured at 16 answers a question at 64; nothing else stands in for anything. */
-static const assay__stored_route *find_route(const assay__generation *g, const assay_question *q,
-                                             const char *text)
-{
-    char layout[ASSAY_MAX_OPERANDS] = {0};
-    const assay__stored_route *route;
-
-    for (size_t i = 0; i < q->problem.dtype_count; i++)
-        layout[i] = q->layout[i] != '\0' ? q->layout[i] : 'c';
-    route = assay__pick_store_find(g->store, text, layout, q->align, q->policy);
-    if (route == NULL && q->align == 64)
-        route = assay__pick_store_find(g->store, text, layout, 16, q->policy);
-    return route;
 }
 
 static void admit_from(const assay__generation *g, const char *named, const assay_question *q,
@@ -338,7 +453,7 @@ static void admit_from(const assay__generation *g, const char *named, const assa
 assay_status assay__judge(assay__generation *g, const char *named, const assay_question *q,
                           bool with_reasons, assay__judgement *out)
 {
-    char text[ASSAY_PROBLEM_TEXT_MAX];
+    char text[ASSAY_PROBLEM_TEXT_MAX], layout[ASSAY_MAX_OPERANDS];
     assay__row_values values;
 
     ASSAY_TRY(assay__question_check(q));
@@ -351,16 +466,18 @@ assay_status assay__judge(assay__generation *g, const char *named, const assay_q
         assay__proven_weigh(g);
     assay__row_values_init(&q->problem, &values);
     out->count = 0;
-    out->route = find_route(g, q, text);
-    ASSAY_TRY(collect_measured(g, q, text, out));
+    assay__copies_layout(q, 0, layout);
+    out->route = find_route(g, q, layout, text);
+    ASSAY_TRY(collect_measured(g, q, out->route, text, NULL, out));
+    ASSAY_TRY(collect_copied(g, q, text, out));
     admit_from(g, named, q, &values, with_reasons, 0, out);
-    out->chosen = rank_measured(out);
+    out->chosen = rank_known(out);
     out->is_default = out->chosen == SIZE_MAX;
     /* Kernels without a measurement never outrank one; they are looked at when nothing else can
      * answer, or somebody wants to know. */
     if (out->is_default || with_reasons) {
         size_t first = out->count;
-        ASSAY_TRY(collect_defaults(g, q, text, out));
+        ASSAY_TRY(collect_defaults(g, q, text, &values, out));
         admit_from(g, named, q, &values, with_reasons, first, out);
     }
     if (out->is_default)
@@ -384,8 +501,8 @@ void assay__judged_route(const assay__judged *item, bool is_default, assay_route
 
     memset(out, 0, sizeof *out);
     out->time_ns = out->lo_ns = out->hi_ns = out->max_ulp = out->max_rho = NAN;
-    out->tier = ASSAY_TIER_UNKNOWN;
-    out->flags = is_default ? 1 : 0;
+    out->tier = (uint8_t)item->tier;
+    out->flags = (uint8_t)(item->copies << 1 | (is_default ? 1 : 0));
     out->accuracy = item->accuracy;
     out->max_ulp = (float)item->max_ulp;
     out->max_rho = (float)item->max_rho;
@@ -393,9 +510,8 @@ void assay__judged_route(const assay__judged *item, bool is_default, assay_route
     if (m == NULL)
         return;
     out->measurement = m->measurement;
-    out->time_ns = (float)m->time_ns;
-    out->lo_ns = (float)m->lo_ns;
-    out->hi_ns = (float)m->hi_ns;
-    out->tier = isnan(m->time_ns) ? ASSAY_TIER_UNKNOWN : ASSAY_TIER_MEASURED;
+    out->time_ns = (float)item->time_ns;
+    out->lo_ns = (float)item->lo_ns;
+    out->hi_ns = (float)item->hi_ns;
     out->stability = m->stability;
 }

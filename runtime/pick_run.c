@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* runtime/pick_run.c -- runs a route on host tensors, after checking that they fit. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/caps.h"
@@ -89,12 +90,71 @@ static assay__interned *variant_of(const assay_route *route)
     return at.variant;
 }
 
+/* ---- copies ---- */
+
+typedef struct copies {
+    assay_tensor operands[ASSAY_MAX_OPERANDS];
+    void *memory[ASSAY_MAX_OPERANDS]; /* owned; NULL: as given */
+} copies;
+
+static assay_status copy_operand(copies *c, size_t i)
+{
+    const assay_tensor given = c->operands[i];
+    const size_t bytes = (size_t)assay_tensor_elements(&given) * assay_dtype_bytes(given.dtype);
+
+    c->memory[i] = aligned_alloc(64, (bytes / 64 + 1) * 64);
+    if (c->memory[i] == NULL)
+        return assay__fail(ASSAY_NOMEM, "operand %zu: no memory to make it contiguous", i);
+    ASSAY_TRY(assay_tensor_host(c->memory[i], given.dtype, given.rank, given.dims, NULL,
+                                &c->operands[i]));
+    return assay_tensor_copy(&given, &c->operands[i]);
+}
+
+static void clear_copies(copies *c, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(c->memory[i]);
+}
+
+/* Only what the route names is copied, and only where the tensor at hand needs it. */
+static assay_status fit_operands(const assay_route *route, const assay_kernel_desc *desc, copies *c,
+                                 size_t count)
+{
+    char why[128] = "";
+
+    for (size_t i = 0; i < count; i++) {
+        if (assay__caps_fit_tensor(desc, &c->operands[i], i, why, sizeof why))
+            continue;
+        if ((assay_route_copies(route) >> i & 1) == 0)
+            return assay__fail(ASSAY_INVALID, "kernel %s: %s", desc->name, why);
+        ASSAY_TRY(copy_operand(c, i));
+    }
+    return ASSAY_OK;
+}
+
+static assay_status launch_kernel(const assay__interned *v, const assay_problem *problem,
+                                  const assay_tensor *operands, size_t count)
+{
+    const assay_launch launch = {.struct_size = sizeof launch,
+                                 .operand_count = (uint32_t)count,
+                                 .problem = problem,
+                                 .operands = operands,
+                                 .tunables = v->tunables,
+                                 .instance =
+                                     v->plugin != NULL ? v->plugin->backend.instance : NULL};
+
+    if (v->plugin == NULL)
+        return v->binding.run(&launch);
+    ASSAY_TRY(assay__backend_launch(&v->plugin->backend, v->binding.run, &launch));
+    return assay__backend_synchronize(&v->plugin->backend);
+}
+
 assay_status assay_run(assay_context *context, const assay_route *route,
                        const assay_problem *problem, const assay_tensor *operands, size_t count)
 {
     assay__interned *v = variant_of(route);
-    char why[128] = "";
-    assay_launch launch;
+    copies c = {.memory = {NULL}};
+    assay_status status;
 
     if (v == NULL)
         return assay__fail(ASSAY_INVALID, "the route was not made by assay_pick");
@@ -104,17 +164,12 @@ assay_status assay_run(assay_context *context, const assay_route *route,
                            problem->dtype_count);
     for (size_t i = 0; i < count; i++)
         ASSAY_TRY(check_operand(problem, &operands[i], i));
-    if (!assay__caps_fit_tensors(v->binding.desc, operands, count, why, sizeof why))
-        return assay__fail(ASSAY_INVALID, "kernel %s: %s", v->binding.desc->name, why);
-    ASSAY_TRY(open_backend(context, v));
-    launch = (assay_launch){.struct_size = sizeof launch,
-                            .operand_count = (uint32_t)count,
-                            .problem = problem,
-                            .operands = operands,
-                            .tunables = v->tunables,
-                            .instance = v->plugin != NULL ? v->plugin->backend.instance : NULL};
-    if (v->plugin == NULL)
-        return v->binding.run(&launch);
-    ASSAY_TRY(assay__backend_launch(&v->plugin->backend, v->binding.run, &launch));
-    return assay__backend_synchronize(&v->plugin->backend);
+    memcpy(c.operands, operands, count * sizeof *operands);
+    status = fit_operands(route, v->binding.desc, &c, count);
+    if (status == ASSAY_OK)
+        status = open_backend(context, v);
+    if (status == ASSAY_OK)
+        status = launch_kernel(v, problem, c.operands, count);
+    clear_copies(&c, count);
+    return status;
 }

@@ -3,6 +3,7 @@
 /* runtime/pick_store.c -- reads routes, variants and quarantine of one deployment into memory. */
 #include "runtime/pick_store.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,6 +354,7 @@ assay_status assay__pick_store_create(assay__pick_store **out)
 
     if (s == NULL)
         return fail_memory();
+    s->copy_bytes_per_ns = (double)NAN;
     *out = s;
     return ASSAY_OK;
 }
@@ -378,6 +380,18 @@ void assay__pick_store_destroy(assay__pick_store **store)
     *store = NULL;
 }
 
+/* One thread copies, and not past the caches, as whoever makes an input contiguous does. */
+static assay_status read_copy_rate(const assay__store_ops *ops, assay__store *store,
+                                   const char *hex, assay__pick_store *s)
+{
+    double value = 0;
+    assay_status status = ops->peak(store, hex, "copy_plain_t1", &value);
+
+    if (status == ASSAY_OK && value > 0)
+        s->copy_bytes_per_ns = value;
+    return status == ASSAY_NOTFOUND ? ASSAY_OK : status;
+}
+
 static assay_status read_all(const assay__store_ops *ops, assay__store *store, const char *hex,
                              assay__pick_store *s)
 {
@@ -392,6 +406,7 @@ static assay_status read_all(const assay__store_ops *ops, assay__store *store, c
         ASSAY_TRY(ops->each_proof(store, hex, take_proof, s));
     if (s->proof_count > 1)
         qsort(s->proofs, s->proof_count, sizeof *s->proofs, proof_order);
+    ASSAY_TRY(read_copy_rate(ops, store, hex, s));
     if (s->variant_count > 1)
         qsort(s->variants, s->variant_count, sizeof *s->variants, variant_order);
     if (s->quarantine_count > 1)

@@ -60,6 +60,7 @@ typedef struct assay__pick_store {
     size_t quarantine_count, quarantine_cap;
     assay__stored_proof *proofs; /* sorted by revision */
     size_t proof_count, proof_cap;
+    double copy_bytes_per_ns; /* of one thread, bytes read and written; NaN: not measured here */
 } assay__pick_store;
 
 /* An empty one: no store. */

@@ -71,6 +71,66 @@ int64_t assay_tensor_elements(const assay_tensor *t)
     return n;
 }
 
+/* ---- copying ---- */
+
+static void copy_elements(const char *from, int64_t from_step, char *to, int64_t to_step,
+                          int64_t count, size_t bytes)
+{
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(to, from, bytes);
+        from += from_step;
+        to += to_step;
+    }
+}
+
+/* Constant sizes are copied in registers. */
+static void copy_row(const char *from, int64_t from_step, char *to, int64_t to_step, int64_t count,
+                     size_t bytes)
+{
+    if (from_step == (int64_t)bytes && to_step == (int64_t)bytes)
+        memcpy(to, from, (size_t)count * bytes);
+    else if (bytes == 4)
+        copy_elements(from, from_step, to, to_step, count, 4);
+    else if (bytes == 2)
+        copy_elements(from, from_step, to, to_step, count, 2);
+    else if (bytes == 8)
+        copy_elements(from, from_step, to, to_step, count, 8);
+    else
+        copy_elements(from, from_step, to, to_step, count, bytes);
+}
+
+static void copy_dims(const assay_tensor *a, const char *from, const assay_tensor *b, char *to,
+                      uint32_t dim)
+{
+    const int64_t bytes = (int64_t)assay_dtype_bytes(a->dtype);
+
+    if (dim + 1 >= a->rank) {
+        const bool is_scalar = a->rank == 0;
+        copy_row(from, is_scalar ? bytes : a->strides[dim] * bytes, to,
+                 is_scalar ? bytes : b->strides[dim] * bytes, is_scalar ? 1 : a->dims[dim],
+                 (size_t)bytes);
+        return;
+    }
+    for (int64_t i = 0; i < a->dims[dim]; i++)
+        copy_dims(a, from + i * a->strides[dim] * bytes, b, to + i * b->strides[dim] * bytes,
+                  dim + 1);
+}
+
+assay_status assay_tensor_copy(const assay_tensor *from, const assay_tensor *to)
+{
+    if (from->dtype != to->dtype || from->rank != to->rank ||
+        memcmp(from->dims, to->dims, from->rank * sizeof *from->dims) != 0)
+        return assay__fail(ASSAY_INVALID, "tensor copy: dtype, rank or extents differ");
+    if (assay_tensor_elements(from) == 0)
+        return ASSAY_OK;
+    if (assay_tensor_data(from) == NULL || assay_tensor_data(to) == NULL)
+        return assay__fail(ASSAY_INVALID, "tensor copy: one of the two has no host memory");
+    copy_dims(from, assay_tensor_data(from), to, assay_tensor_data(to), 0);
+    return ASSAY_OK;
+}
+
+/* ---- layouts ---- */
+
 /* Rows contiguous and planes in row-major order, with room between rows. */
 static bool leading_only(const assay_tensor *t)
 {

@@ -66,10 +66,20 @@ typedef struct assay_route {
     uint8_t tier;                   /* assay_tier */
     uint8_t proof;                  /* assay_proof */
     uint8_t stability;              /* assay_stability, measured */
-    uint8_t flags;                  /* bit 0: default because nothing is measured */
+    uint8_t flags;                  /* bit 0: default because nothing is measured; the others:
+                                       assay_route_copies */
     float max_ulp, max_rho;         /* NaN: no evidence */
     uint64_t reserved;
 } assay_route;
+
+/* Inputs that the route's kernel does not take as they lie: bit i, input i has to be made
+ * contiguous first, at an address that is a multiple of 64, and time_ns, lo_ns and hi_ns count that
+ * in. assay_run does it.  Who launches by himself makes a tensor without strides over memory of his
+ * own (assay_tensor_host), fills it (assay_tensor_copy) and passes it in place of the input. */
+static inline unsigned assay_route_copies(const assay_route *route)
+{
+    return (unsigned)route->flags >> 1;
+}
 
 typedef struct assay_context assay_context; /* table + store snapshot + picker */
 
@@ -105,7 +115,8 @@ assay_status assay_pick_at(assay_context *context, assay_site *site, const assay
                            assay_route *out);
 
 /* Runs a route on host tensors (inputs then outputs): checks shapes, layouts and alignment first,
- * ASSAY_INVALID with the operand when they do not fit the problem. */
+ * ASSAY_INVALID with the operand when they do not fit the problem.  Inputs that the route wants
+ * contiguous are copied into memory that is freed again; nothing else is allocated. */
 assay_status assay_run(assay_context *context, const assay_route *route,
                        const assay_problem *problem, const assay_tensor *operands, size_t count);
 
@@ -130,6 +141,8 @@ typedef struct assay_explanation {
     int64_t schema;
     int64_t searched, total; /* of the search that made the route; 0/0: none */
     char stop_reason[48];
+    size_t
+        hidden_count; /* candidates left out: their backends answer only when asked for by name */
 } assay_explanation;
 assay_status assay_explain(assay_context *context, const assay_question *question,
                            assay_explanation **out);

@@ -55,6 +55,10 @@ static inline void *assay_tensor_data(const assay_tensor *t)
                : NULL;
 }
 
+/* Copies the elements of a host tensor into another of the same dtype and extents, whatever their
+ * strides; they must not overlap.  ASSAY_INVALID: they differ, or one has no host memory. */
+assay_status assay_tensor_copy(const assay_tensor *from, const assay_tensor *to);
+
 /* Product of the extents (1 for rank 0). */
 int64_t assay_tensor_elements(const assay_tensor *t);
 

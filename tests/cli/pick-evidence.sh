@@ -52,6 +52,17 @@ expect 0 '*' '*nothing admissible is measured*' "${ask[@]}" --db "$db" --align e
 expect 0 '*' '' "${ask[@]}" --db "$db" --align 64
 query '.tier == "measured"'
 
+# Inputs that lie otherwise are made contiguous, at a price when the rate of copying is known.
+cp "$db" "$WORK/copy.db"
+expect 0 '*' '*nothing admissible is measured*' "${ask[@]}" --db "$WORK/copy.db" --layout scc --max-ulp 3
+query '.is_default and .tier == "declared" and (.chosen | .make_contiguous == [0] and (has("time_ns") | not))'
+sql "$WORK/copy.db" "INSERT INTO peak VALUES (1, 'copy_plain_t1', 'byte/ns', 1000, 999, 1001, 5, $planted_utc)"
+expect 0 '*' '' "${ask[@]}" --db "$WORK/copy.db" --layout scc --max-ulp 3
+query '.tier == "predicted" and (.is_default | not) and .chosen.kernel == "cpu_matmul_portable"'
+query '.chosen | .make_contiguous == [0] and .lo_ns < .time_ns and .time_ns < .hi_ns and .time_ns > 1000'
+expect 0 '*first *predicted*operand 0 must be made contiguous*' '' assay pick --op matmul --dtype f32 \
+    --shape m=512,n=512,k=512 --layout scc --db "$WORK/copy.db"
+
 expect 0 '*sound*usable*' '' assay check --db "$db"
 expect 0 '*' '' assay check --db "$db" --json
 query '.schema == "assay.check/1" and .is_sound and (.is_stale | not) and .routes_usable == 1 and .routes_idle == 0'

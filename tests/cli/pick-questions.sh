@@ -63,9 +63,14 @@ query '.tier == "unknown" and .is_default and .counts.misses == 1 and .chosen.ba
 query '.chosen | has("time_ns", "lo_ns", "max_ulp", "max_rho", "measurement", "accuracy") | not'
 query '.chosen | .proof == "absent" and .stability == "absent"'
 query '.store | (has("path") | not) and (.deployment | test("^[0-9a-f]{64}$"))'
-query '.rejected | any(.kernel == "ref_matmul_f32" and (.reason | test("by name")))'
+query '.hidden > 0 and (.rejected + .others | any(.backend == "ref") | not)'
+expect 0 '*are not listed*' '' "${matmul[@]}" "${shape[@]}" --explain --quiet
+expect 0 '*' '' "${matmul[@]}" "${shape[@]}" --json --quiet --backend cpu,ref
+query '.others | any(.kernel == "ref_matmul_f32")'
+expect 0 '*this needs no --db*' '' assay pick --help
 expect 0 '*' '*assay sweep*--backend ref' "${matmul[@]}" "${shape[@]}" --json --backend ref
 query '.chosen.kernel == "ref_matmul_f32" and .chosen.backend == "ref"'
 expect 0 '*' '' "${matmul[@]}" --shape m=0,n=8,k=8 --json -q
-expect 1 '' 'assay pick: no admissible kernel*ref/ref_matmul_f32: *' "${matmul[@]}" "${shape[@]}" --max-ulp 0 -q
+expect 1 '' 'assay pick: no admissible kernel*cpu/*more answer only when asked for by --backend' \
+    "${matmul[@]}" "${shape[@]}" --max-ulp 0 -q
 expect 0 '*' '' "${matmul[@]}" "${shape[@]}" --max-ulp 0 --allow-claims --backend ref -q

@@ -23,7 +23,7 @@ ask=(pick --op add --dtype f32 --shape n=64 --json --quiet)
 before=$(sha256sum <"$WORK/d/s.db")
 names=$(ls "$WORK/d")
 expect 0 '*' '' "${as[@]}" "$assay" "${ask[@]}" --db "$WORK/d/s.db"
-query '.store.schema == 1 and .tier == "unknown"'
+query '.store.schema >= 2 and .tier == "unknown"'
 expect 0 '*sound*' '' "${as[@]}" "$assay" check --db "$WORK/d/s.db"
 expect 3 '' 'assay pick: *secret.db*' "${as[@]}" "$assay" "${ask[@]}" --db "$WORK/d/secret.db"
 expect 3 '' 'assay check: *secret.db*' "${as[@]}" "$assay" check --db "$WORK/d/secret.db"

@@ -117,6 +117,16 @@ static assay_status each_proof(assay__store *store, const char *hex,
     return ASSAY_OK;
 }
 
+static assay_status peak(assay__store *store, const char *hex, const char *name, double *value)
+{
+    (void)store;
+    (void)hex;
+    if (strcmp(name, "copy_plain_t1") != 0 || !(fake.copy_rate > 0))
+        return assay__fail(ASSAY_NOTFOUND, "peak %s: not measured", name);
+    *value = fake.copy_rate;
+    return ASSAY_OK;
+}
+
 const assay__store_ops *fake_store_ops(void)
 {
     static const assay__store_ops ops = {.open_read = open_read,
@@ -128,6 +138,7 @@ const assay__store_ops *fake_store_ops(void)
                                          .each_route = each_route,
                                          .each_quarantine = each_quarantine,
                                          .each_proof = each_proof,
+                                         .peak = peak,
                                          .begin_snapshot = begin_snapshot,
                                          .end_snapshot = end_snapshot};
 

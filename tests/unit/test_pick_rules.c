@@ -117,9 +117,19 @@ START_TEST(rejected_explicit_only_unless_named)
     fake.route_count = 0;
     ask(PROBLEM);
     ck_assert_str_eq(picked(), "tiled 8 default");
-    ck_assert_ptr_nonnull(strstr(explained("gemm", 2)->reason, "only when asked for by name"));
+    (void)explained("plain", 0);
+    ck_assert_uint_eq(why->hidden_count, 1); /* nobody asked, so nobody is told */
+    for (size_t i = 0; i < why->candidate_count; i++)
+        ck_assert_str_ne(why->candidates[i].kernel, "gemm");
+    question.tolerance.max_ulp = 0; /* the first reason is that of a kernel that was asked for */
+    ck_assert_msg(strstr(picked(), "plain: ") == NULL && strstr(picked(), "tiled: ") != NULL, "%s",
+                  picked());
+    question.tolerance.max_ulp = -1;
     question.backends = "ref";
     ck_assert_str_eq(picked(), "gemm 2 default");
+    (void)explained("gemm", 2);
+    ck_assert_uint_eq(why->hidden_count, 0);
+    ck_assert_int_eq(explained("tiled", 8)->rejected, 1);
 }
 END_TEST
 
