@@ -13,6 +13,7 @@
 #include "assay/plugin.h"
 #include "bench/bench_print.h"
 #include "runtime/host_backend.h"
+#include "runtime/host_team.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -83,14 +84,18 @@ static void copy_part(const float *x, float *y, int64_t n)
 }
 #endif
 
-static void run_copy(contest *c)
+static void copy_share(void *cookie, int64_t part)
 {
     int64_t share = ELEMENTS / copy_threads;
 
+    (void)cookie;
+    copy_part(source + part * share, target + part * share, share);
+}
+
+static void run_copy(contest *c)
+{
     (void)c;
-#pragma omp parallel for num_threads(copy_threads) schedule(static, 1) if (copy_threads > 1)
-    for (int part = 0; part < copy_threads; part++)
-        copy_part(source + part * share, target + part * share, share);
+    assay__host_team_run(copy_threads, copy_threads, copy_share, NULL);
 }
 
 static void time_all(contest *list, size_t count)

@@ -9,7 +9,3 @@ $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/lib/libassay-tool.
 	@mkdir -p $(@D)
 	$(call say,LINK $@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $($*_LIBS) $(TOOL_LIBS) $(LIB_LIBS) -o $@
-
-# The copy that streams are compared with uses threads as the kernels do.
-CFLAGS_bench/bench_cpu.c := -fopenmp
-bench_cpu_LIBS := -fopenmp

@@ -5,6 +5,7 @@
  * A stretch of one row of C is summed in a local array in order of k: f64 in f64, others in f32. */
 #include "backends/cpu/cpu_matmul.h"
 #include "assay/dtype_inline.h"
+#include "runtime/host_team.h"
 
 enum { STRETCH = 256 };
 
@@ -44,18 +45,34 @@ enum { STRETCH = 256 };
         return run(launch, row_##name);                                                       \
     }
 
+typedef struct portable {
+    cpu_matmul g;
+    void (*row)(const cpu_matmul *g, int64_t index);
+    int64_t rows, parts;
+} portable;
+
+static void rows_part(void *cookie, int64_t part)
+{
+    const portable *p = cookie;
+    int64_t from, to;
+
+    cpu_part(p->rows, 1, p->parts, part, &from, &to);
+    for (int64_t index = from; index < to; index++)
+        p->row(&p->g, index);
+}
+
 static assay_status run(const assay_launch *launch, void (*row)(const cpu_matmul *g, int64_t index))
 {
     int threads = cpu_threads(launch);
-    cpu_matmul g;
+    portable p = {.row = row};
 
-    cpu_matmul_read(launch, &g);
-    if (g.n == 0)
+    cpu_matmul_read(launch, &p.g);
+    if (p.g.n == 0)
         return ASSAY_OK;
-    int64_t rows = g.batch * g.m;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int64_t index = 0; index < rows; index++)
-        row(&g, index);
+    p.rows = p.g.batch * p.g.m;
+    p.parts = threads > 1 ? (int64_t)threads * 4 : 1;
+    p.parts = p.parts < p.rows ? p.parts : p.rows;
+    assay__host_team_run(threads, p.parts, rows_part, &p);
     return ASSAY_OK;
 }
 

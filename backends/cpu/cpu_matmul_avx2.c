@@ -5,15 +5,17 @@
  *
  * The products of one element are summed in order of k in blocks of kc, whatever the thread count
  * and mc. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "assay/dtype_inline.h"
 #include "backends/cpu/cpu_matmul.h"
 #include "backends/cpu/cpu_matmul_ops_avx2.h"
 #include "backends/cpu/cpu_simd_avx2.h"
+#include "runtime/host_team.h"
 
-/* PANEL_BYTES: packed op(B), meant to stay in the last cache. */
-enum { MAX_KC = 512, PANEL_BYTES = 16 * 1024 * 1024 };
+/* PANEL_BYTES: packed op(B), meant to stay in the last cache.  PACK_ALONE: elements. */
+enum { MAX_KC = 512, PANEL_BYTES = 16 * 1024 * 1024, PACK_ALONE = 32 * 1024 };
 
 /* ---- f64 ------------------------------------------------------------------------------------- */
 

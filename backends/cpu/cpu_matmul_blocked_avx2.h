@@ -41,6 +41,8 @@ typedef struct IN(block) {
     const TYPE *a, *b;  /* of this product of the batch */
     TYPE *c;
     REAL *packed_b;
+    int64_t col0, cols; /* the columns at hand */
+    atomic_bool failed; /* no memory */
 } IN(block);
 
 static int64_t IN(round_up)(int64_t n, int64_t unit)
@@ -49,16 +51,17 @@ static int64_t IN(round_up)(int64_t n, int64_t unit)
 }
 
 /* Strip `index` over all of k: strips of one kc block lie together. */
-static void IN(pack_b)(const IN(block) * k, int64_t col0, int64_t cols, int64_t index)
+static void IN(pack_b)(void *cookie, int64_t index)
 {
+    const IN(block) *k = cookie;
     const cpu_matmul *g = k->g;
-    int64_t padded = IN(round_up)(cols, NR), j = index * NR;
+    int64_t padded = IN(round_up)(k->cols, NR), j = index * NR;
 
     for (int64_t p0 = 0; p0 < g->k; p0 += k->kc) {
         int64_t kc = g->k - p0 < k->kc ? g->k - p0 : k->kc;
         IN(pack)
-        (k->b + p0 * g->b_k + (col0 + j) * g->b_col, cols - j < NR ? cols - j : NR, g->b_col, kc,
-         g->b_k, NR, k->packed_b + p0 * padded + j * kc);
+        (k->b + p0 * g->b_k + (k->col0 + j) * g->b_col, k->cols - j < NR ? k->cols - j : NR,
+         g->b_col, kc, g->b_k, NR, k->packed_b + p0 * padded + j * kc);
     }
 }
 
@@ -77,14 +80,15 @@ static void IN(finish)(const cpu_matmul *g, const REAL *sums, int64_t ld, TYPE *
         }
 }
 
-/* Rows [row0, row0 + rows) of columns [col0 + from, col0 + to) of the packed ones. */
-static void IN(rows)(const IN(block) * k, int64_t row0, int64_t rows, int64_t col0, int64_t cols,
-                     int64_t from, int64_t to, REAL *scratch)
+/* Rows [row0, row0 + rows) of columns [from, to) of those at hand. */
+static void IN(rows)(const IN(block) * k, int64_t row0, int64_t rows, int64_t from, int64_t to,
+                     REAL *scratch)
 {
     const cpu_matmul *g = k->g;
-    int64_t padded = IN(round_up)(cols, NR), ld = NARROW ? IN(round_up)(to - from, NR) : g->c_row;
+    int64_t padded = IN(round_up)(k->cols, NR);
+    int64_t ld = NARROW ? IN(round_up)(to - from, NR) : g->c_row;
     REAL *sums = scratch + IN(round_up)(k->mc, MR) * k->kc;
-    TYPE *c = k->c + row0 * g->c_row + col0 + from;
+    TYPE *c = k->c + row0 * g->c_row + k->col0 + from;
     REAL *target = NARROW ? sums : (REAL *)(void *)c;
     REAL alpha = NARROW ? 1 : (REAL)g->alpha, beta = NARROW ? 0 : (REAL)g->beta;
 
@@ -106,31 +110,29 @@ static size_t IN(scratch_bytes)(const IN(block) * k)
     return (size_t)(rows * (k->kc + (NARROW ? k->nc : 0))) * sizeof(REAL);
 }
 
-static bool IN(columns)(const IN(block) * k, int threads, int64_t col0, int64_t cols)
+static void IN(rows_part)(void *cookie, int64_t item)
+{
+    IN(block) *k = cookie;
+    int64_t row0 = item / k->splits * k->mc, from, to;
+    int64_t rows = k->g->m - row0 < k->mc ? k->g->m - row0 : k->mc;
+    REAL *scratch = cpu_workspace(1, IN(scratch_bytes)(k));
+
+    cpu_part(k->cols, NR, k->splits, item % k->splits, &from, &to);
+    if (scratch == NULL)
+        atomic_store_explicit(&k->failed, true, memory_order_relaxed);
+    else if (from < to)
+        IN(rows)(k, row0, rows, from, to, scratch);
+}
+
+/* Packs alone what is packed sooner than a helper wakes. */
+static void IN(columns)(IN(block) * k, int threads, int64_t col0, int64_t cols)
 {
     int64_t strips = (cols + NR - 1) / NR, blocks = (k->g->m + k->mc - 1) / k->mc;
-    bool failed = false;
 
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-        REAL *scratch = cpu_workspace(1, IN(scratch_bytes)(k));
-        if (scratch == NULL) {
-#pragma omp atomic write
-            failed = true;
-        }
-#pragma omp for schedule(static)
-        for (int64_t strip = 0; strip < strips; strip++)
-            IN(pack_b)(k, col0, cols, strip);
-#pragma omp for schedule(dynamic)
-        for (int64_t item = 0; item < blocks * k->splits; item++) {
-            int64_t row0 = item / k->splits * k->mc, from, to;
-            int64_t rows = k->g->m - row0 < k->mc ? k->g->m - row0 : k->mc;
-            cpu_part(cols, NR, k->splits, item % k->splits, &from, &to);
-            if (scratch != NULL && from < to)
-                IN(rows)(k, row0, rows, col0, cols, from, to, scratch);
-        }
-    }
-    return !failed;
+    k->col0 = col0;
+    k->cols = cols;
+    assay__host_team_run(cols * k->g->k < PACK_ALONE ? 1 : threads, strips, IN(pack_b), k);
+    assay__host_team_run(threads, blocks * k->splits, IN(rows_part), k);
 }
 
 /* beta C alone: no products. */
@@ -181,8 +183,7 @@ static assay_status IN(run)(const assay_launch *launch)
         if (g.k == 0)
             IN(scale)(&g, k.c);
         for (int64_t j = 0; j < g.n && g.k > 0; j += k.nc)
-            if (!IN(columns)(&k, threads, j, g.n - j < k.nc ? g.n - j : k.nc))
-                return ASSAY_NOMEM;
+            IN(columns)(&k, threads, j, g.n - j < k.nc ? g.n - j : k.nc);
     }
-    return ASSAY_OK;
+    return atomic_load_explicit(&k.failed, memory_order_relaxed) ? ASSAY_NOMEM : ASSAY_OK;
 }

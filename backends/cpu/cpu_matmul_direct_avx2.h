@@ -33,27 +33,34 @@ static bool FN(six_rows)(const cpu_matmul *g, int64_t batch, int64_t row, int64_
     return true;
 }
 
+typedef struct FN(direct) {
+    cpu_matmul g;
+    int64_t chunks, splits;
+    atomic_bool failed; /* no memory */
+} FN(direct);
+
+static void FN(direct_part)(void *cookie, int64_t item)
+{
+    FN(direct) *d = cookie;
+    int64_t from, to, chunk = item / d->splits;
+
+    cpu_part(d->g.n, NR, d->splits, item % d->splits, &from, &to);
+    if (from < to && !FN(six_rows)(&d->g, chunk / d->chunks, chunk % d->chunks * MR, from, to))
+        atomic_store_explicit(&d->failed, true, memory_order_relaxed);
+}
+
 static assay_status FN(run)(const assay_launch *launch)
 {
     int threads = cpu_threads(launch);
-    bool failed = false;
-    cpu_matmul g;
+    FN(direct) d = {.failed = false};
 
-    cpu_matmul_read(launch, &g);
-    int64_t chunks = (g.m + MR - 1) / MR;
-    int64_t splits = chunks * g.batch < threads ? threads : 1;
-    if (g.n == 0)
+    cpu_matmul_read(launch, &d.g);
+    d.chunks = (d.g.m + MR - 1) / MR;
+    d.splits = d.chunks * d.g.batch < threads ? threads : 1;
+    if (d.g.n == 0)
         return ASSAY_OK;
-    if (g.k == 0) /* sums of nothing, whatever alpha is */
-        g.alpha = 1.0;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int64_t item = 0; item < chunks * g.batch * splits; item++) {
-        int64_t from, to, chunk = item / splits;
-        cpu_part(g.n, NR, splits, item % splits, &from, &to);
-        if (from < to && !FN(six_rows)(&g, chunk / chunks, chunk % chunks * MR, from, to)) {
-#pragma omp atomic write
-            failed = true;
-        }
-    }
-    return failed ? ASSAY_NOMEM : ASSAY_OK;
+    if (d.g.k == 0) /* sums of nothing, whatever alpha is */
+        d.g.alpha = 1.0;
+    assay__host_team_run(threads, d.chunks * d.g.batch * d.splits, FN(direct_part), &d);
+    return atomic_load_explicit(&d.failed, memory_order_relaxed) ? ASSAY_NOMEM : ASSAY_OK;
 }

@@ -5,10 +5,12 @@
  *
  * op(B) must have its rows in one piece.  Six rows at a time; a missing row repeats the last one
  * and is not stored. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "backends/cpu/cpu_matmul.h"
 #include "backends/cpu/cpu_matmul_ops_avx2.h"
+#include "runtime/host_team.h"
 
 #define REAL     double
 #define VEC      __m256d

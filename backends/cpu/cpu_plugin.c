@@ -133,7 +133,8 @@ static bool small_usable(const assay_problem *problem, const int64_t *tunables)
         ulp, -1.0, -1.0, -1.0, ASSAY_STABILITY_MACHINE \
     }
 
-#define SPLIT "backends/cpu/cpu_split.c"
+#define TEAM  "runtime/host_team.c"
+#define SPLIT "backends/cpu/cpu_split.c", TEAM
 
 static const char *const libm[] = {"libm.so.6", NULL};
 static const char *const none[] = {NULL};
@@ -156,10 +157,10 @@ static const char *const exp_sources[] = {"backends/cpu/cpu_exp.c", SPLIT, NULL}
 static const char *const softmax_avx2_sources[] = {"backends/cpu/cpu_softmax_avx2.c", SPLIT, NULL};
 static const char *const softmax_sources[] = {"backends/cpu/cpu_softmax.c", SPLIT, NULL};
 static const char *const matmul_avx2_sources[] = {"backends/cpu/cpu_matmul_avx2.c",
-                                                  "backends/cpu/cpu_workspace.c", NULL};
+                                                  "backends/cpu/cpu_workspace.c", TEAM, NULL};
 static const char *const matmul_small_sources[] = {"backends/cpu/cpu_matmul_small_avx2.c",
-                                                   "backends/cpu/cpu_workspace.c", NULL};
-static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", NULL};
+                                                   "backends/cpu/cpu_workspace.c", TEAM, NULL};
+static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, NULL};
 
 #define ADD_AVX2(t, T, isa)                                                              \
     ROW("cpu_add_avx2", add, BINARY, T, 10, isa, 0.0, streaming, add_avx2_sources, none, \

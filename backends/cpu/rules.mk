@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Assay authors
 PLUGINS += cpu
-cpu_CFLAGS := -fopenmp
-cpu_LIBS := -fopenmp
 cpu_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
