@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "bench/bench_print.h"
-#include "db/db_write.h"
+#include "cli/bench_fill.h"
 #include "db/read_report.h"
 
 #define BATCH      1000
-#define REVISIONS  50
+#define REVISIONS  ASSAY__BENCH_REVISIONS
 #define ROUTES     100000
 #define CANDIDATES 8
 #define STORED     2000
@@ -43,144 +43,25 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-typedef struct fill {
-    assay__db *db;
-    int64_t deployment, sweep;
-    int64_t revisions[REVISIONS];
-    char hex[ASSAY_DIGEST_HEX];
-} fill;
-
-static void put_revisions(fill *f)
-{
-    char name[16];
-    assay__db_kernel k = {.kernel = name,
-                          .backend = "cpu",
-                          .op = "matmul",
-                          .dtypes = "f32,f32,f32",
-                          .entry_point = "run",
-                          .default_rank = 10,
-                          .claims = ASSAY_NO_CLAIMS,
-                          .tunables = "threads=1,tile=8"};
-
-    for (int i = 0; i < REVISIONS; i++) {
-        snprintf(name, sizeof name, "kernel_%02d", i);
-        k.variant_revision.bytes[0] = (uint8_t)i;
-        MUST(assay__db_put_revision(f->db, &k, &f->revisions[i]));
-    }
-}
-
-static void start(fill *f, const char *path)
-{
-    const assay__db_sweep s = {"standard", "{}", "[]", 1};
-    assay_deployment d;
-    assay_digest digest;
-
-    memset(&d, 0, sizeof d);
-    strcpy(d.backend, "cpu");
-    strcpy(d.device, "bench");
-    MUST(assay__db_open(path, &f->db));
-    MUST(assay__db_put_deployment(f->db, &d, NULL, &f->deployment));
-    MUST(assay__db_begin_sweep(f->db, &s, &f->sweep));
-    put_revisions(f);
-    assay_deployment_digest(&d, &digest);
-    assay_digest_format(&digest, f->hex);
-}
-
-static int64_t put_problem(fill *f, int64_t n)
-{
-    assay_problem p;
-    int64_t id = 0;
-
-    MUST(assay_problem_init(ASSAY_OP_matmul, ASSAY_F32, &p));
-    MUST(assay_problem_set_int(&p, "m", 1 + n % 1024));
-    MUST(assay_problem_set_int(&p, "n", 1 + n / 1024));
-    MUST(assay_problem_set_int(&p, "k", 512));
-    MUST(assay__db_put_problem(f->db, &p, &id));
-    return id;
-}
-
-static assay__db_measurement measurement(const fill *f, int64_t problem, int64_t revision)
-{
-    return (assay__db_measurement){.sweep = f->sweep,
-                                   .revision = revision,
-                                   .deployment = f->deployment,
-                                   .problem = problem,
-                                   .layout = "ccc",
-                                   .policy = "rotate/alone/kernel",
-                                   .align = 16,
-                                   .verdict = ASSAY__VERDICT_OK,
-                                   .reason = "",
-                                   .median_ns = 1234.5,
-                                   .lo_ns = 1200.25,
-                                   .hi_ns = 1300.125,
-                                   .min_ns = 1190.0,
-                                   .mad_ns = 10.5,
-                                   .ratio = 0.9,
-                                   .ratio_lo = 0.85,
-                                   .ratio_hi = 0.95,
-                                   .samples = 50,
-                                   .visits = 5,
-                                   .stop_reason = "interval",
-                                   .flags = "",
-                                   .output_digest = 0x123456789abcdefu};
-}
-
-static assay__db_accuracy accuracy(const fill *f, int64_t problem, int64_t revision)
-{
-    return (assay__db_accuracy){.sweep = f->sweep,
-                                .revision = revision,
-                                .deployment = f->deployment,
-                                .problem = problem,
-                                .stratum = "all",
-                                .seed = 1,
-                                .proof = ASSAY_PROOF_SAMPLED,
-                                .elements = 1000000,
-                                .max_ulp = 7.0,
-                                .max_err_ulp = 6.5,
-                                .mean_err_ulp = 0.3,
-                                .p50_err_ulp = 0.25,
-                                .p99_err_ulp = 2.0,
-                                .max_rel = 1e-6,
-                                .max_abs = 1e-4,
-                                .max_rho = 3.0,
-                                .rms_rho = 0.5,
-                                .kappa = 12.0,
-                                .bound = 514.0,
-                                .misrounded = 1000,
-                                .histogram_json = "[900000,90000,9000,900,90,9,1]",
-                                .worst_index = 77,
-                                .worst_json =
-                                    "{\"index\":77,\"expected\":\"3f800000\",\"got\":\"3f800007\"}",
-                                .reference = "wide f64+f64",
-                                .passed = 1};
-}
-
-static void put_pair(fill *f, int64_t problem, int64_t revision)
-{
-    const assay__db_measurement m = measurement(f, problem, revision);
-    const assay__db_accuracy a = accuracy(f, problem, revision);
-    int64_t id = 0;
-
-    MUST(assay__db_put_measurement(f->db, &m, &id));
-    MUST(assay__db_put_accuracy(f->db, &a, &id));
-}
-
-static void put_batch(fill *f, int64_t *done, int64_t pairs)
+static void put_batch(const assay__bench_fill *f, int64_t *done, int64_t pairs)
 {
     static int64_t problem;
+    int64_t id = 0;
 
     MUST(assay__db_begin(f->db));
     for (int i = 0; i < BATCH && *done < pairs; i++, ++*done) {
+        const int64_t revision = f->revisions[*done % REVISIONS];
         if (*done % REVISIONS == 0)
-            problem = put_problem(f, *done / REVISIONS);
-        put_pair(f, problem, f->revisions[*done % REVISIONS]);
+            MUST(assay__bench_fill_problem(f, *done / REVISIONS, &problem));
+        MUST(assay__bench_fill_measurement(f, problem, revision, &id));
+        MUST(assay__bench_fill_accuracy(f, problem, revision));
     }
     MUST(assay__db_commit(f->db));
 }
 
 /* The rate of all, with the quartile range of ROUNDS equal parts: the store grows from part to
  * part, so their scatter is no interval of a constant. */
-static void bench_ingest(fill *f, int64_t pairs)
+static void bench_ingest(const assay__bench_fill *f, int64_t pairs)
 {
     double rates[ROUNDS], begin = now_s();
     int64_t done = 0;
@@ -201,21 +82,20 @@ static void bench_ingest(fill *f, int64_t pairs)
                 rate >= 30000);
 }
 
-static void put_variant(fill *f, int64_t nth, assay__db_visit *v)
+static void put_variant(const assay__bench_fill *f, int64_t nth, assay__db_visit *v)
 {
-    int64_t problem = put_problem(f, 1000000 + nth), id = 0;
-    const assay__db_measurement m = measurement(f, problem, f->revisions[0]);
-    const assay__db_accuracy a = accuracy(f, problem, f->revisions[0]);
+    int64_t problem = 0, id = 0;
 
+    MUST(assay__bench_fill_problem(f, 1000000 + nth, &problem));
     MUST(assay__db_begin(f->db));
-    MUST(assay__db_put_measurement(f->db, &m, &v->measurement));
+    MUST(assay__bench_fill_measurement(f, problem, f->revisions[0], &v->measurement));
     for (v->ordinal = 0; v->ordinal < 2; v->ordinal++)
         MUST(assay__db_put_visit(f->db, v, &id));
-    MUST(assay__db_put_accuracy(f->db, &a, &id));
+    MUST(assay__bench_fill_accuracy(f, problem, f->revisions[0]));
     MUST(assay__db_commit(f->db));
 }
 
-static void bench_variants(fill *f)
+static void bench_variants(const assay__bench_fill *f)
 {
     double samples[10], rates[ROUNDS];
     assay__db_visit v = {.kind = "measure",
@@ -239,7 +119,7 @@ static void bench_variants(fill *f)
                 rate.value >= 2000);
 }
 
-static void put_routes(fill *f)
+static void put_routes(const assay__bench_fill *f)
 {
     assay__route_candidate c[CANDIDATES];
     assay__db_route r = {.sweep = f->sweep,
@@ -259,7 +139,7 @@ static void put_routes(fill *f)
         c[i].revision_row = (uint64_t)f->revisions[i];
     MUST(assay__db_begin(f->db));
     for (int i = 0; i < ROUTES; i++) {
-        r.problem = put_problem(f, i);
+        MUST(assay__bench_fill_problem(f, i, &r.problem));
         MUST(assay__db_put_route(f->db, &r));
     }
     MUST(assay__db_commit(f->db));
@@ -271,7 +151,7 @@ static assay_status sum_route(void *cookie, const assay__store_route *r)
     return ASSAY_OK;
 }
 
-static void bench_routes(const fill *f, const char *path)
+static void bench_routes(const assay__bench_fill *f, const char *path)
 {
     const assay__store_ops *ops = assay__store_sqlite();
     assay__store *store = NULL;
@@ -281,7 +161,7 @@ static void bench_routes(const fill *f, const char *path)
     for (int i = 0; i < READS; i++) {
         double begin = now_s();
         MUST(ops->open_read(path, &store));
-        MUST(ops->each_route(store, f->hex, sum_route, &sum));
+        MUST(ops->each_route(store, f->deployment_hex, sum_route, &sum));
         ops->close(store);
         took[i] = sum == 0 ? NAN : (now_s() - begin) * 1e3;
     }
@@ -334,23 +214,11 @@ static void bench_report(const char *path)
                 f.value <= 5);
 }
 
-static void remove_store(const char *folder, const char *path)
-{
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
-    char name[512];
-
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-        (void)unlink(name);
-    }
-    (void)rmdir(folder);
-}
-
 int main(int argc, char **argv)
 {
     const char *root = getenv("TMPDIR");
     char folder[256], path[300];
-    fill f = {0};
+    assay__bench_fill f;
     int64_t pairs = argc > 1 ? atoll(argv[1]) : 100000;
 
     snprintf(folder, sizeof folder, "%s/assay-bench-XXXXXX", root == NULL ? "/tmp" : root);
@@ -359,13 +227,13 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     snprintf(path, sizeof path, "%s/bench.db", folder);
-    start(&f, path);
+    MUST(assay__bench_fill_open(path, &f));
     bench_ingest(&f, pairs);
     bench_variants(&f);
     put_routes(&f);
     assay__db_close(&f.db);
     bench_routes(&f, path);
     bench_report(path);
-    remove_store(folder, path);
+    assay__bench_fill_remove(folder, path);
     return EXIT_SUCCESS;
 }

@@ -4,8 +4,8 @@
 bench_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/bench_*.c)))
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/bench_*.c)))
 
-$(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/lib/libassay-tool.a \
-    $(BUILD)/lib/libassay.a
+$(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/obj/cli/bench_fill.o \
+    $(BUILD)/lib/libassay-tool.a $(BUILD)/lib/libassay.a
 	@mkdir -p $(@D)
 	$(call say,LINK $@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $($*_LIBS) $(TOOL_LIBS) $(LIB_LIBS) -o $@

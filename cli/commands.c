@@ -11,7 +11,7 @@ const assay__command assay__commands[] = {
     {"kernels", cmd_kernels, "list kernels, their tunables, claims and revisions"},
     {"sweep", cmd_sweep, "measure costs and check results"},
     {"pick", cmd_pick, "ask which kernel should run a problem"},
-    {"report", cmd_report, "show what a store holds: cost, precision"},
+    {"report", cmd_report, "show what a store holds: cost, precision, coverage"},
     {"check", cmd_check, "integrity of a store and what of it holds here"},
     {"bench", cmd_bench, "what asking and storing cost here, peaks, and the method checked"},
     {"__worker", cmd_worker, NULL},

@@ -7,7 +7,7 @@ mkdir -p "$WORK/tree/tests/mutations.d" "$WORK/tree/scripts"
 root=$PWD
 cp scripts/run-tests "$WORK/tree/scripts/"
 cd "$WORK/tree" || exit 1
-echo 'int rule(int x) { return x < 3; }' >rule.c
+printf '#include <stdbool.h>\nint rule(int x) { return x < 3; }\n' >rule.c
 cat >main.c <<'END'
 #include <stdio.h>
 int rule(int x);
@@ -40,4 +40,13 @@ expect 1 '0 passed, 1 failed' 'rule.c :: s/return/retrun/ :: test_rule'
 expect 1 '0 passed, 1 failed' 'absent.c :: s/a/b/ :: test_rule'
 expect 1 '0 passed, 1 failed' 'rule.c: s/a/b/: test_rule'
 expect 1 '0 passed, 0 failed' ''
+# Extended expressions: a bar that is not escaped is an alternative.
+expect 0 '1 passed, 0 failed' 'rule.c :: s/(x < 3|none)/x <= 3/ :: test_rule'
+# A list by name, else lines by text.
+printf '%s\n' 'rule.c :: s/x < 3/true/ :: test_rule' 'rule.c :: s/x < 3/x < 2/ :: test_rule' >tests/mutations.d/one.txt
+echo 'rule.c :: s/x < 3/x <= 3/ :: test_rule' >tests/mutations.txt
+for pattern in one:2 'x <= 3:1' 'nosuch:0' 'test_rule:3'; do
+    totals=$("$root/scripts/mutate" -j 2 "${pattern%:*}" | tail -n 1)
+    [ "$totals" = "${pattern##*:} passed, 0 failed" ] || { echo "$pattern: $totals" && exit 1; }
+done
 grep -q 'x < 3' rule.c
