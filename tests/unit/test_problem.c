@@ -102,6 +102,8 @@ static const struct bad {
     {"matmul f32,f32,f32 m=1,n=2,k=3,alpha=nan", ASSAY_INVALID, "finite"},
     {"matmul f32,f32,f32 m=1,n=2,k=3,trans_a=x", ASSAY_INVALID, "n|t|c"},
     {"matmul f32,f32,f32 m=1099511627776,n=1099511627776,k=3", ASSAY_OVERFLOW, "2^62"},
+    /* 2^62 bytes and a little: no 64-bit overflow yet. */
+    {"matmul f32,f32,f32 m=1099511627776,n=1,k=1048576", ASSAY_OVERFLOW, "2^62"},
     {"exp f32,f32", ASSAY_INVALID, "'n'"},
     {"exp", ASSAY_PARSE, "form"},
     {"", ASSAY_PARSE, "form"},
