@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define GROUP         64
 #define MANY_ZEROS    0.9
@@ -383,4 +384,27 @@ const char *assay__trust_text(assay_trust trust)
         return "mistrusted: exact integers";
     }
     return "unknown";
+}
+
+void assay__error_stats_pack(const assay_error_stats *stats, void *out)
+{
+    memcpy(out, stats, sizeof *stats);
+    memcpy((char *)out + sizeof *stats, stats->sample.items,
+           stats->sample.count * sizeof *stats->sample.items);
+}
+
+assay_status assay__error_stats_unpack(const void *bytes, assay_error_stats *out)
+{
+    assay_error_stats s, fresh;
+
+    memcpy(&s, bytes, sizeof s);
+    ASSAY_TRY(assay__error_stats_init(&fresh, s.format.dtype, s.format.saturates));
+    if (s.sample.count > 2 * ASSAY_SAMPLE_KEEP) {
+        assay__error_stats_clear(&fresh);
+        return assay__fail(ASSAY_INVALID, "error statistics: no such sample");
+    }
+    s.sample.items = fresh.sample.items;
+    memcpy(s.sample.items, (const char *)bytes + sizeof s, s.sample.count * sizeof *s.sample.items);
+    *out = s;
+    return ASSAY_OK;
 }

@@ -99,6 +99,13 @@ typedef enum assay_trust {
 assay_trust assay__error_stats_trust(const assay_error_stats *stats);
 const char *assay__trust_text(assay_trust trust);
 
+/* As bytes, for another process of the same program; `out` has room for PACKED. */
+#define ASSAY_ERROR_STATS_PACKED \
+    (sizeof(assay_error_stats) + 2 * ASSAY_SAMPLE_KEEP * sizeof(assay_sample))
+void assay__error_stats_pack(const assay_error_stats *stats, void *out);
+/* ASSAY_INVALID: no such bytes; ASSAY_NOMEM. `out` as after init. */
+assay_status assay__error_stats_unpack(const void *bytes, assay_error_stats *out);
+
 /* XXH3-64 of the output bits of one array. */
 uint64_t assay__output_digest(const void *bits, size_t bytes);
 

@@ -4,6 +4,7 @@
 #include "calibrate/unary_launch.h"
 
 #include "runtime/error.h"
+#include "runtime/table_internal.h"
 
 #include <string.h>
 
@@ -68,6 +69,21 @@ static assay_status launch_piece(const assay_unary_launch *l, const void *x, voi
     return assay__backend_synchronize(l->backend);
 }
 
+/* Does the kernel admit n elements? */
+static bool admits(const assay_unary_launch *l, size_t n)
+{
+    const assay_kernel_desc *k = l->kernel;
+    assay_problem p = l->problem;
+    assay__expr e;
+
+    if (assay_problem_set_int(&p, EXTENT, (int64_t)n) != ASSAY_OK)
+        return false;
+    if (k->can_run_fn != NULL && !k->can_run_fn(&p, l->tunables))
+        return false;
+    return k->can_run == NULL || (assay__row_expr_compile(k, k->can_run, false, &e) == ASSAY_OK &&
+                                  assay__row_expr_holds(&e, &p, NULL, 0));
+}
+
 /* Length of the short piece: depends on the values alone, so it is the same for every run. */
 static size_t tail_of(const void *x, size_t bytes, size_t n)
 {
@@ -83,9 +99,14 @@ static assay_status run_kernel(void *cookie, const void *x, void *y, size_t n)
     const assay_unary_launch *l = cookie;
     size_t in = assay_dtype_bytes((assay_dtype)l->problem.dtypes[0]);
     size_t out = assay_dtype_bytes((assay_dtype)l->problem.dtypes[1]);
-    size_t tail = tail_of(x, in, n), head = n - tail;
+    size_t tail = tail_of(x, in, n);
     _Alignas(64) unsigned char tail_x[4 * TAIL_MAX], tail_y[8 * TAIL_MAX];
 
+    if (tail > 0 && (!admits(l, n - tail) || !admits(l, tail)))
+        tail = 0;
+    if (tail == 0 && !admits(l, n))
+        return assay__fail(ASSAY_UNSUPPORTED, "%s does not take n=%zu", l->kernel->name, n);
+    size_t head = n - tail;
     ASSAY_TRY(launch_piece(l, x, y, head));
     if (tail == 0)
         return ASSAY_OK;

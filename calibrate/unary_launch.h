@@ -26,7 +26,8 @@ typedef struct assay_unary_launch {
 
 /* `launch` is borrowed by the result.  Launches come from as many threads as the plan has.  Each
  * batch is launched in two pieces of changing length, so that the ends of vector loops and short
- * calls take part; both pieces lie at 64 bytes. */
+ * calls take part; both pieces lie at 64 bytes. In one where the kernel does not admit these
+ * lengths; ASSAY_UNSUPPORTED when it admits neither. */
 assay_unary assay__unary_of(const assay_unary_launch *launch);
 
 #endif

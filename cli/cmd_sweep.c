@@ -18,7 +18,7 @@
 
 typedef struct sweep_args {
     assay__common common;
-    bool resume, dry_run, no_wait, strict, probe_peaks;
+    bool resume, dry_run, no_wait, strict, probe_peaks, exhaustive;
     const char *label;
     const char *plugin_path;
 } sweep_args;
@@ -40,6 +40,10 @@ static const assay__arg rows[] = {
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, probe_peaks),
      .help = "measure the machine's peaks anew, also when the store has those of today"},
+    {.name = "exhaustive",
+     .kind = ASSAY__ARG_FLAG,
+     .offset = offsetof(sweep_args, exhaustive),
+     .help = "run f32 kernels of unary elementwise ops over all 2^32 inputs too, once a variant"},
     {.name = "strict",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, strict),
@@ -235,6 +239,7 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
     o->dry_run = a->dry_run;
     o->no_wait = a->no_wait;
     o->probe_peaks = a->probe_peaks;
+    o->exhaustive = a->exhaustive;
     o->label = a->label;
     if (a->common.layout != NULL && strspn(a->common.layout, "c") != strlen(a->common.layout))
         return assay__fail(ASSAY_INVALID, "--layout: a sweep measures contiguous operands, 'c'");

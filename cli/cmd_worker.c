@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/cmd.h"
-#include "tuner/worker.h"
+#include "sweep/exhaust_worker.h"
 
 int cmd_worker(int argc, char **argv)
 {
@@ -18,5 +18,5 @@ int cmd_worker(int argc, char **argv)
         return 2;
     }
     (void)fcntl(3, F_SETFD, FD_CLOEXEC);
-    return assay__worker_main(3);
+    return assay__worker_main(3, assay__exhaust_commands);
 }

@@ -76,10 +76,10 @@ static void put_standing(const assay__judged *item, bool is_default, char *buf, 
         (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer%s%s", rank,
                        cost_word(item->tier), copies);
     else if (m == NULL)
-        (void)snprintf(buf, cap, "never measured for this question (rank %d)%s%s%s", rank,
-                       item->proof == ASSAY_PROOF_EXHAUSTIVE ? ", its error over all inputs is"
-                                                             : "",
-                       cost_word(item->tier), copies);
+        (void)snprintf(
+            buf, cap, "never measured for this question (rank %d)%s%s%s", rank,
+            item->proof == ASSAY_PROOF_EXHAUSTIVE ? ", its error over all inputs is known" : "",
+            cost_word(item->tier), copies);
     else if (item->tier == ASSAY_TIER_DECLARED)
         (void)snprintf(buf, cap, "not ranked: %s on contiguous inputs, no rate of copying%s", time,
                        copies);

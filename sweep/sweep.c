@@ -66,7 +66,7 @@ static bool over_budget(const sweep *s)
     return s->o->budget_s > 0 && assay__sweep_now_s() - s->begin_s > s->o->budget_s;
 }
 
-static assay_status check_stop(const sweep *s)
+assay_status assay__sweep_check_stop(const sweep *s)
 {
     if (s->o->stop != NULL && *s->o->stop)
         return assay__fail(ASSAY_INTERRUPTED, "interrupted");
@@ -118,7 +118,7 @@ static assay_status each_visit(sweep *s, size_t begin, size_t end, const char *k
             order[i] = begin + i;
         assay__rng_shuffle(&s->rng, order, n);
         for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
-            status = check_stop(s);
+            status = assay__sweep_check_stop(s);
             if (status == ASSAY_OK && !s->problems[order[i]].skip)
                 status = assay__sweep_visit(s, &s->problems[order[i]], kind, v);
         }
@@ -133,7 +133,7 @@ static assay_status run_group(sweep *s, size_t begin, size_t end)
     assay_status status = ASSAY_OK;
 
     for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
-        status = check_stop(s);
+        status = assay__sweep_check_stop(s);
         if (status == ASSAY_OK && !s->problems[i].skip)
             status = screen(s, &s->problems[i]);
     }
@@ -219,17 +219,22 @@ static assay_status run(sweep *s)
 {
     char lock_name[160];
     assay_status status;
+    size_t pending = 0;
     int lock = -1;
 
     ASSAY_TRY(assay__sweep_setup(s));
     ASSAY_TRY(recall_all(s));
     count_steps(s);
-    if (s->summary->problems == 0 || s->o->dry_run)
+    if (!s->o->dry_run)
+        ASSAY_TRY(assay__sweep_exhaust_plan(s, &pending));
+    if ((s->summary->problems == 0 && pending == 0) || s->o->dry_run)
         return assay__db_end_sweep(s->db, s->sweep_row, "done");
     (void)snprintf(lock_name, sizeof lock_name, "%s", s->deployment.device);
     ASSAY_TRY(assay__device_lock(lock_name, s->o->no_wait, s->o->stop, waiting, s, &lock));
     s->begin_s = assay__sweep_now_s();
-    status = run_groups(s);
+    status = assay__sweep_exhaust(s);
+    if (status == ASSAY_OK && s->summary->problems > 0)
+        status = run_groups(s);
     assay__device_unlock(&lock);
     (void)snprintf(s->summary->stop_reason, sizeof s->summary->stop_reason, "%s",
                    status == ASSAY_OK            ? "done"

@@ -52,6 +52,7 @@ typedef struct assay__sweep_options {
     double budget_s; /* 0: none */
     bool resume, dry_run, no_wait;
     bool probe_peaks;      /* also when the store has fresh ones */
+    bool exhaustive;       /* f32 unary elementwise ops over all 2^32 inputs */
     const char *label;     /* NULL none */
     const char *argv_json; /* for the record */
     const volatile int *stop;
@@ -65,6 +66,7 @@ typedef struct assay__sweep_summary {
     size_t problems, skipped_problems, resumed_problems;
     size_t variants, measured, wrong, crashed, timed_out, impossible, noisy, quarantined;
     size_t routes;
+    size_t exhausted; /* variants run over all inputs of their type */
     double elapsed_s,
         timed_share;      /* share of wall time inside timed, warm-up and confirming calls */
     double oracle_s;      /* computing expected results, apart */

@@ -299,11 +299,9 @@ static char *histogram_text(const assay_error_stats *s)
     return text;
 }
 
-static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
-                                 const char *stratum, judged *j, assay_proof proof)
+assay_status assay__sweep_put_figures(sweep *s, assay__db_accuracy *row, assay_error_stats *stats,
+                                      const assay_error_element *worst, int64_t *id)
 {
-    assay_error_stats *stats = &j->stats;
-    const assay_error_element *worst = worst_of(p, stats);
     json_t *json = element_json(worst);
     assay_error_figures f = {.p50_err_ulp = NAN, .p99_err_ulp = NAN, .mean_err_ulp = NAN};
     char *histogram = histogram_text(stats), *worst_text = NULL;
@@ -312,6 +310,35 @@ static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
 
     json_decref(json);
     (void)assay__error_stats_figures(stats, &f); /* none ordinary: the figures stay absent */
+    row->elements = (int64_t)stats->elements;
+    row->max_ulp = (double)stats->max_dist;
+    row->max_err_ulp = stats->max_err_ulp;
+    row->mean_err_ulp = f.mean_err_ulp;
+    row->p50_err_ulp = f.p50_err_ulp;
+    row->p99_err_ulp = f.p99_err_ulp;
+    row->max_rel = stats->max_rel;
+    row->max_abs = stats->max_abs;
+    row->max_rho = has_rho ? stats->max_rho : NAN;
+    row->rms_rho = has_rho ? f.rms_rho : NAN;
+    row->kappa = has_rho ? f.kappa : NAN;
+    row->misrounded = (int64_t)stats->misrounded;
+    row->nan_mismatch = (int64_t)stats->classes[ASSAY_ULP_NAN_MISMATCH];
+    row->inf_mismatch = (int64_t)stats->classes[ASSAY_ULP_INF_MISMATCH];
+    row->zero_sign_mismatch = (int64_t)stats->zero_sign_mismatch;
+    row->flushed = (int64_t)stats->classes[ASSAY_ULP_FLUSHED];
+    row->histogram_json = histogram != NULL ? histogram : "[]";
+    row->worst_index = worst->index == ASSAY_ERROR_NONE ? -1 : (int64_t)worst->index;
+    row->worst_json = worst_text;
+    if (status == ASSAY_OK)
+        status = assay__db_put_accuracy(s->db, row, id);
+    free(histogram);
+    free(worst_text);
+    return status;
+}
+
+static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                 const char *stratum, judged *j, assay_proof proof)
+{
     assay__db_accuracy row = {.sweep = s->sweep_row,
                               .revision = c->revision_row,
                               .deployment = s->deployment_row,
@@ -319,35 +346,12 @@ static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
                               .stratum = stratum,
                               .seed = s->o->seed,
                               .proof = proof,
-                              .elements = (int64_t)stats->elements,
-                              .max_ulp = (double)stats->max_dist,
-                              .max_err_ulp = stats->max_err_ulp,
-                              .mean_err_ulp = f.mean_err_ulp,
-                              .p50_err_ulp = f.p50_err_ulp,
-                              .p99_err_ulp = f.p99_err_ulp,
-                              .max_rel = stats->max_rel,
-                              .max_abs = stats->max_abs,
-                              .max_rho = has_rho ? stats->max_rho : NAN,
-                              .rms_rho = has_rho ? f.rms_rho : NAN,
-                              .kappa = has_rho ? f.kappa : NAN,
                               .bound = assay__acceptance_bound(&j->spec),
-                              .misrounded = (int64_t)stats->misrounded,
-                              .nan_mismatch = (int64_t)stats->classes[ASSAY_ULP_NAN_MISMATCH],
-                              .inf_mismatch = (int64_t)stats->classes[ASSAY_ULP_INF_MISMATCH],
-                              .zero_sign_mismatch = (int64_t)stats->zero_sign_mismatch,
-                              .flushed = (int64_t)stats->classes[ASSAY_ULP_FLUSHED],
-                              .histogram_json = histogram != NULL ? histogram : "[]",
-                              .worst_index =
-                                  worst->index == ASSAY_ERROR_NONE ? -1 : (int64_t)worst->index,
-                              .worst_json = worst_text,
                               .reference = "wide oracle, hi + lo with bound",
                               .output_digest = c->digest,
                               .passed = j->counts.failed == 0};
-    if (status == ASSAY_OK)
-        status = assay__db_put_accuracy(s->db, &row, &c->accuracy_row);
-    free(histogram);
-    free(worst_text);
-    return status;
+
+    return assay__sweep_put_figures(s, &row, &j->stats, worst_of(p, &j->stats), &c->accuracy_row);
 }
 
 /* ---- one set ---- */
@@ -444,7 +448,9 @@ static assay_status conclude(sweep *s, sweep_problem *p, sweep_candidate *c, jud
     }
     if (c->verdict == ASSAY__VERDICT_NONE)
         c->verdict = ASSAY__VERDICT_OK;
-    return put_accuracy(s, p, c, "all", all, c->proof);
+    ASSAY_TRY(put_accuracy(s, p, c, "all", all, c->proof));
+    assay__sweep_exhaust_merge(c);
+    return ASSAY_OK;
 }
 
 static assay_status check_sets(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,

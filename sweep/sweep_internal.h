@@ -6,6 +6,7 @@
 
 #include "support/json.h"
 
+#include "calibrate/error_stats.h"
 #include "calibrate/inputs.h"
 #include "db/db_write.h"
 #include "runtime/plugin_set.h"
@@ -46,6 +47,7 @@ typedef struct sweep_candidate {
     bool stable;                               /* same bits in every visit so far */
     double max_ulp, max_rho, max_rel, max_abs; /* NaN none */
     assay_proof proof;
+    const struct sweep_exhaust *exhaust; /* its run over all inputs; NULL: none */
     double screen_ns;
     size_t visit_count;
     double visit_ns[SWEEP_VISITS]; /* median of a visit */
@@ -107,6 +109,8 @@ typedef struct sweep {
     bool doubted_any, doubted_default; /* peaks were measured again because of one */
     char affinity[512];                /* "0-3,8" */
     assay__rng rng;
+    struct sweep_exhaust *exhaust; /* owned: variants run over all inputs */
+    size_t exhaust_count;
     double begin_s, timed_ns;
     assay__progress progress;
 } sweep;
@@ -158,6 +162,18 @@ assay_status assay__sweep_below_floor(sweep *s, const sweep_problem *p, const sw
                                       double ns, double sets, bool *below);
 /* A line for the user. */
 void assay__sweep_warn(sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* ASSAY_INTERRUPTED, or ASSAY_TIMEOUT when the budget is spent. */
+assay_status assay__sweep_check_stop(const sweep *s);
+/* Figures of `stats` into the row, and the row into the store. */
+assay_status assay__sweep_put_figures(sweep *s, assay__db_accuracy *row, assay_error_stats *stats,
+                                      const assay_error_element *worst, int64_t *id);
+/* Which variants are to be run over all inputs, and how many of them the store does not know. */
+assay_status assay__sweep_exhaust_plan(sweep *s, size_t *pending);
+/* Runs them, stores the evidence, and rejects candidates that it shows wrong. */
+assay_status assay__sweep_exhaust(sweep *s);
+void assay__sweep_exhaust_clear(sweep *s);
+/* The worst of a candidate's own check and of its run over all inputs. */
+void assay__sweep_exhaust_merge(sweep_candidate *c);
 void assay__sweep_step(sweep *s, const char *phase, const sweep_problem *p, size_t steps);
 
 #endif

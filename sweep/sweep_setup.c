@@ -236,6 +236,7 @@ void assay__sweep_teardown(sweep *s)
         free(s->problems[i].candidates);
     }
     free(s->problems);
+    assay__sweep_exhaust_clear(s);
     for (size_t i = 0; i < s->kernel_count; i++)
         free(s->kernels[i].libraries);
     free(s->kernels);

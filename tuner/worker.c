@@ -71,26 +71,32 @@ static assay_status do_peaks(assay__worker_state *s, json_t *request, assay__mes
                                 json_is_true(json_object_get(request, "spot")), reply);
 }
 
-static const struct command {
-    const char *name;
-    assay_status (*run)(assay__worker_state *s, json_t *request, assay__message *m, json_t *reply);
-} commands[] = {
+static const assay__worker_command commands[] = {
     {"hello", do_hello}, {"bindings", do_bindings}, {"prepare", do_prepare}, {"run", do_run},
-    {"time", do_time},   {"wide", do_wide},         {"peaks", do_peaks},
+    {"time", do_time},   {"wide", do_wide},         {"peaks", do_peaks},     {NULL, NULL},
 };
+
+static const assay__worker_command *find_command(const assay__worker_command *list,
+                                                 const char *name)
+{
+    for (; list != NULL && name != NULL && list->name != NULL; list++)
+        if (strcmp(list->name, name) == 0)
+            return list;
+    return NULL;
+}
 
 static assay_status dispatch(assay__worker_state *s, assay__message *m, json_t *reply)
 {
     const char *name = json_string_value(json_object_get(m->body, "cmd"));
+    const assay__worker_command *command = find_command(commands, name);
 
-    for (size_t i = 0; name != NULL && i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(commands[i].name, name) != 0)
-            continue;
-        if (s->plugins == NULL && commands[i].run != do_hello)
-            return assay__fail(ASSAY_NOT_INITIALIZED, "the first request must be hello");
-        return commands[i].run(s, m->body, m, reply);
-    }
-    return assay__fail(ASSAY_INTERNAL, "unknown request '%s'", name != NULL ? name : "");
+    if (command == NULL)
+        command = find_command(s->more, name);
+    if (command == NULL)
+        return assay__fail(ASSAY_INTERNAL, "unknown request '%s'", name != NULL ? name : "");
+    if (s->plugins == NULL && command->run != do_hello)
+        return assay__fail(ASSAY_NOT_INITIALIZED, "the first request must be hello");
+    return command->run(s, m->body, m, reply);
 }
 
 static assay_status serve_one(assay__worker_state *s, int socket)
@@ -116,12 +122,13 @@ static assay_status serve_one(assay__worker_state *s, int socket)
     return status;
 }
 
-int assay__worker_main(int socket)
+int assay__worker_main(int socket, const assay__worker_command *more)
 {
     const struct rlimit no_core = {0, 0};
     assay__worker_state s;
 
     memset(&s, 0, sizeof s);
+    s.more = more;
     (void)setrlimit(RLIMIT_CORE, &no_core);
     /* A worker must not outlive a parent that was killed. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);

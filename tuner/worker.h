@@ -39,12 +39,20 @@ typedef struct assay__worker_problem {
 } assay__worker_problem;
 
 typedef struct assay__worker_state {
+    const struct assay__worker_command *more;
     assay__plugins *plugins;
     assay__worker_problem *prepared; /* NULL: none */
 } assay__worker_state;
 
-/* Serves requests on `socket` until its end of file.  Returns the process exit code. */
-int assay__worker_main(int socket);
+/* A request of another folder; `reply` gets what it adds. */
+typedef struct assay__worker_command {
+    const char *name;
+    assay_status (*run)(assay__worker_state *s, json_t *request, assay__message *m, json_t *reply);
+} assay__worker_command;
+
+/* Serves requests on `socket` until its end of file, those of `more` too (ends with a NULL name, or
+ * is NULL).  Returns the process exit code. */
+int assay__worker_main(int socket, const assay__worker_command *more);
 
 /* Handlers; each returns a status, and may add to `reply`. */
 assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assay__message *m);
@@ -61,8 +69,12 @@ typedef struct assay__worker_kernel {
     const assay__backend *backend; /* open */
     int64_t tunables[ASSAY_MAX_TUNABLES];
 } assay__worker_kernel;
+/* `request` names backend, kernel and tunables; needs a prepared problem. */
 assay_status assay__worker_kernel_find(assay__worker_state *s, json_t *request,
                                        assay__worker_kernel *out);
+/* The same for any problem. */
+assay_status assay__worker_kernel_for(assay__worker_state *s, json_t *request,
+                                      const assay_problem *problem, assay__worker_kernel *out);
 /* The kernel called `name` of a manifest for the problem's op and dtypes; NULL: none. */
 const assay_kernel_desc *assay__manifest_find(const assay_manifest *manifest, const char *name,
                                               const assay_problem *problem);

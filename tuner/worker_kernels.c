@@ -44,17 +44,25 @@ static assay_status read_tunables(json_t *request, assay__worker_kernel *k)
 assay_status assay__worker_kernel_find(assay__worker_state *s, json_t *request,
                                        assay__worker_kernel *out)
 {
+    if (s->prepared == NULL)
+        return assay__fail(ASSAY_INTERNAL, "request without a prepared problem");
+    return assay__worker_kernel_for(s, request, &s->prepared->problem, out);
+}
+
+assay_status assay__worker_kernel_for(assay__worker_state *s, json_t *request,
+                                      const assay_problem *problem, assay__worker_kernel *out)
+{
     const char *backend = json_string_value(json_object_get(request, "backend"));
     const char *kernel = json_string_value(json_object_get(request, "kernel"));
     assay__plugin *plugin;
 
-    if (s->prepared == NULL || backend == NULL || kernel == NULL)
-        return assay__fail(ASSAY_INTERNAL, "request without a prepared problem or a kernel");
+    if (backend == NULL || kernel == NULL)
+        return assay__fail(ASSAY_INTERNAL, "request without a kernel");
     plugin = assay__plugins_find(s->plugins, backend);
     if (plugin == NULL)
         return assay__fail(ASSAY_UNAVAILABLE, "backend '%s' is not loaded", backend);
     memset(out, 0, sizeof *out);
-    out->desc = assay__manifest_find(plugin->manifest, kernel, &s->prepared->problem);
+    out->desc = assay__manifest_find(plugin->manifest, kernel, problem);
     if (out->desc == NULL)
         return assay__fail(ASSAY_UNAVAILABLE, "backend '%s' has no kernel '%s' for this problem",
                            backend, kernel);

@@ -511,6 +511,43 @@ START_TEST(figures_are_those_of_single_elements)
 }
 END_TEST
 
+START_TEST(packed_statistics_are_the_same)
+{
+    static const float got[] = {1.0f, 2.0f, 3.0f, NAN}, from[] = {7.0f, 8.0f, 9.0f, 10.0f};
+    static const double exact[] = {1.0, 2.00000012, 2.9, 4.0};
+    static unsigned char bytes[ASSAY_ERROR_STATS_PACKED];
+    assay_error_stats s, t, broken;
+    assay_error_batch b = {.y = got,
+                           .hi = exact,
+                           .first = 5,
+                           .count = 4,
+                           .inputs = {from},
+                           .input_dtypes = {ASSAY_F32},
+                           .input_count = 1};
+    ck_assert_int_eq(assay__error_stats_init(&s, ASSAY_F32, false), ASSAY_OK);
+    ck_assert_int_eq(assay__error_stats_add(&s, &b), ASSAY_OK);
+    assay__error_stats_pack(&s, bytes);
+    ck_assert_int_eq(assay__error_stats_unpack(bytes, &t), ASSAY_OK);
+    ck_assert(t.sample.items != s.sample.items && t.sample.count == s.sample.count);
+    ck_assert(memcmp(t.sample.items, s.sample.items, s.sample.count * sizeof *s.sample.items) == 0);
+    ck_assert_int_eq(assay__error_stats_merge(&t, &s), ASSAY_OK);
+    ck_assert_uint_eq(t.elements, 8);
+    ck_assert_uint_eq(t.classes[ASSAY_ULP_NAN_MISMATCH], 2);
+    ck_assert_uint_eq(t.worst.index, 7);
+    ck_assert_double_eq(t.max_err_ulp, s.max_err_ulp);
+    broken = s;
+    broken.sample.count = 0;
+    assay__error_stats_pack(&broken, bytes);
+    broken.sample.count = 2 * ASSAY_SAMPLE_KEEP + 1;
+    memcpy(bytes, &broken, sizeof broken);
+    ck_assert_int_eq(assay__error_stats_unpack(bytes, &broken), ASSAY_INVALID);
+    memset(bytes, 0xff, sizeof bytes);
+    ck_assert_int_eq(assay__error_stats_unpack(bytes, &broken), ASSAY_INVALID);
+    assay__error_stats_clear(&s);
+    assay__error_stats_clear(&t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("error_stats");
@@ -535,6 +572,7 @@ int main(void)
     tcase_add_test(figures, blind_data_are_mistrusted);
     tcase_add_test(figures, bad_batches_are_refused);
     tcase_add_loop_test(scan, scans_agree_and_plain_elements_are_plain, 0, 6);
+    tcase_add_test(scan, packed_statistics_are_the_same);
     tcase_add_loop_test(scan, figures_are_those_of_single_elements, 0, 6);
 
     SRunner *runner = srunner_create(suite);

@@ -161,6 +161,8 @@ static assay_status fails(const assay_launch *launch)
     return assay__fail(ASSAY_DEVICE, "no such luck");
 }
 
+static const char *can_run;
+
 static assay_status run_one(assay_kernel_fn fn, assay_exhaustive_result *out)
 {
     assay_kernel_desc desc = {.struct_size = sizeof desc,
@@ -168,6 +170,7 @@ static assay_status run_one(assay_kernel_fn fn, assay_exhaustive_result *out)
                               .op = ASSAY_OP_exp,
                               .dtype_count = 2,
                               .dtypes = {ASSAY_F32, ASSAY_F32},
+                              .can_run = can_run,
                               .run = fn};
     assay_unary_launch l;
     ck_assert(launch_of(&desc, &l));
@@ -189,6 +192,34 @@ START_TEST(ends_of_loops_and_short_calls_take_part)
     assay__exhaustive_clear(&r);
     ck_assert_int_eq(run_one(fails, &r), ASSAY_DEVICE);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "no such luck"));
+}
+END_TEST
+
+START_TEST(lengths_that_a_kernel_declines_are_not_launched)
+{
+    assay_exhaustive_result r;
+    can_run = "n % 8 == 0"; /* then its tails are none of our business */
+    ck_assert_int_eq(run_one(forgets_tails, &r), ASSAY_OK);
+    ck_assert_uint_eq(r.stats.classes[ASSAY_ULP_NAN_MISMATCH], 0);
+    assay__exhaustive_clear(&r);
+    can_run = "n < 100";
+    ck_assert_int_eq(run_one(errs_in_short_calls, &r), ASSAY_UNSUPPORTED);
+    can_run = NULL;
+}
+END_TEST
+
+/* Its reach once ended on a midpoint, and the rounding counted as settled. */
+START_TEST(oracle_settles_the_input_that_was_left_open)
+{
+    assay_exhaustive_result r;
+    assay_unary_launch l;
+    ck_assert(launch_of(plugin_kernel(cpu, ASSAY_OP_exp, ASSAY_F32, "cpu_exp_portable"), &l));
+    assay_unary unary = assay__unary_of(&l);
+    assay_exhaustive_plan plan = {
+        .threads = 1, .first_batch = 0x38e69cc1 / ASSAY_EXHAUSTIVE_BATCH, .batch_count = 1};
+    ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_OK);
+    ck_assert_uint_eq(r.stats.uncertain, 0);
+    assay__exhaustive_clear(&r);
 }
 END_TEST
 
@@ -250,6 +281,8 @@ int main(void)
     tcase_add_test(all, kernels_of_16_bits_keep_their_claims_on_all_inputs);
     tcase_add_test(all, digests_alone_are_those_of_judged_runs);
     tcase_add_test(all, ends_of_loops_and_short_calls_take_part);
+    tcase_add_test(all, lengths_that_a_kernel_declines_are_not_launched);
+    tcase_add_test(all, oracle_settles_the_input_that_was_left_open);
     tcase_add_test(all, only_small_unary_elementwise_ops_qualify);
     if (getenv("ASSAY_LONG")) {
         tcase_add_test(full, kernels_of_32_bits_keep_their_claims_on_all_inputs);

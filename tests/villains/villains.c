@@ -25,12 +25,18 @@
  *   v_abort       calls abort
  *   v_exit        calls exit(0), as if all were well
  *   v_hang        never returns
+ *
+ * And of exp, bf16, right but for one input of all, which no sample of a usual size holds:
+ *   v_rare        64 steps off at 20.375
+ *   v_rare_segv   writes to address 8 for one NaN
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "assay/dtype_inline.h"
 #include "backends/source_hash.h"
 #include "gen/config.h"
 #include "runtime/host_backend.h"
@@ -276,6 +282,38 @@ static assay_status v_hang(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* ---- exp ---- */
+
+enum { RARE_VALUE = 0x41a3, RARE_NAN = 0x7fc5 };
+
+static void exp_but_for(const assay_launch *launch, uint16_t rare)
+{
+    const uint16_t *x = assay_tensor_data(&launch->operands[0]);
+    uint16_t *y = assay_tensor_data(&launch->operands[1]);
+    int64_t n = launch->operands[0].dims[0];
+    int *volatile nowhere = (int *)8;
+
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = assay_f32_to_bf16(expf(assay_bf16_to_f32(x[i])));
+        if (x[i] == rare && rare == RARE_VALUE)
+            y[i] = (uint16_t)(y[i] + 64);
+        else if (x[i] == rare)
+            *nowhere = 1;
+    }
+}
+
+static assay_status v_rare(const assay_launch *launch)
+{
+    exp_but_for(launch, RARE_VALUE);
+    return ASSAY_OK;
+}
+
+static assay_status v_rare_segv(const assay_launch *launch)
+{
+    exp_but_for(launch, RARE_NAN);
+    return ASSAY_OK;
+}
+
 /* ---- manifest ---- */
 
 #define TAKES(align)            \
@@ -289,6 +327,13 @@ static assay_status v_hang(const assay_launch *launch)
         .caps = {TAKES(align), TAKES(align), TAKES(align)}, .default_rank = rank,                 \
         .can_run = can_run_, .sources = sources, .claims = ASSAY_NO_CLAIMS, .entry_point = label, \
         .run = kernel                                                                             \
+    }
+#define EXP(kernel, rank)                                                                   \
+    {                                                                                       \
+        .struct_size = sizeof(assay_kernel_desc), .name = #kernel, .op = ASSAY_OP_exp,      \
+        .dtype_count = 2, .dtypes = {ASSAY_BF16, ASSAY_BF16}, .caps = {TAKES(0), TAKES(0)}, \
+        .default_rank = rank, .sources = sources, .claims = ASSAY_NO_CLAIMS,                \
+        .entry_point = #kernel, .run = kernel                                               \
     }
 #define PLAIN                "trans_a == 0 and trans_b == 0 and alpha == 1 and beta == 0 and batch == 1"
 #define MATMUL(kernel, rank) ROW_ALIGNED(kernel, matmul, #kernel, rank, PLAIN, 0)
@@ -316,6 +361,8 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_abort, 50),
     BOTH(v_exit, 50),
     BOTH(v_hang, 50),
+    EXP(v_rare, 50),
+    EXP(v_rare_segv, 50),
 };
 
 static const assay_backend backend = {

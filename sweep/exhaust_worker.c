@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/exhaust_worker.c -- see exhaust_worker.h. */
+#include "sweep/exhaust_worker.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "calibrate/unary_launch.h"
+#include "runtime/error.h"
+
+static assay_status read_launch(assay__worker_state *s, json_t *request, assay_unary_launch *out)
+{
+    const char *text = json_string_value(json_object_get(request, "problem"));
+    assay__worker_kernel k;
+
+    if (text == NULL)
+        return assay__fail(ASSAY_INTERNAL, "request has no problem");
+    ASSAY_TRY(assay_problem_parse(text, &out->problem));
+    ASSAY_TRY(assay__worker_kernel_for(s, request, &out->problem, &k));
+    ASSAY_TRY(assay__worker_oracle(s, &out->problem, &out->oracle));
+    out->backend = k.backend;
+    out->kernel = k.desc;
+    for (size_t i = 0; i < ASSAY_MAX_TUNABLES; i++)
+        out->tunables[i] = k.tunables[i];
+    return ASSAY_OK;
+}
+
+static assay_status write_part(int fd, const assay_exhaustive_result *r)
+{
+    struct stat st;
+    assay__exhaust_part *part = MAP_FAILED;
+
+    if (fstat(fd, &st) == 0 && (size_t)st.st_size >= sizeof *part)
+        part = mmap(NULL, sizeof *part, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (part == MAP_FAILED)
+        return assay__fail(ASSAY_INTERNAL, "the result file is too small");
+    part->inputs = r->inputs;
+    part->nan_inputs = r->nan_inputs;
+    part->digest = r->digest;
+    assay__error_stats_pack(&r->stats, part->stats);
+    munmap(part, sizeof *part);
+    return ASSAY_OK;
+}
+
+/* One thread: that launches may come from several at once is no rule for kernels. */
+static assay_status do_exhaust(assay__worker_state *s, json_t *request, assay__message *m,
+                               json_t *reply)
+{
+    assay_exhaustive_plan plan = {
+        .threads = 1,
+        .first_batch = (uint64_t)json_integer_value(json_object_get(request, "first_batch")),
+        .batch_count = (uint64_t)json_integer_value(json_object_get(request, "batch_count")),
+        .digest_only = json_is_true(json_object_get(request, "digest_only"))};
+    assay_unary_launch launch = {.backend = NULL};
+    assay_exhaustive_result r;
+
+    (void)reply;
+    if (m->fd_count != 1)
+        return assay__fail(ASSAY_INTERNAL, "exhaust needs a result file");
+    ASSAY_TRY(read_launch(s, request, &launch));
+    assay_unary unary = assay__unary_of(&launch);
+    ASSAY_TRY(assay__exhaustive_run(&unary, &plan, &r));
+    assay_status status = write_part(m->fds[0], &r);
+    assay__exhaustive_clear(&r);
+    return status;
+}
+
+const assay__worker_command assay__exhaust_commands[] = {{"exhaust", do_exhaust}, {NULL, NULL}};
