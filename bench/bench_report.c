@@ -132,6 +132,12 @@ static void put_case(int i)
                                           .verdict = (uint8_t)m.verdict,
                                           .tied = v < 3};
     }
+    const assay__db_use use = {.sweep = sweep,
+                               .problem = problem,
+                               .shape_set = i % 2 == 0 ? "even" : "odd",
+                               .row_name = "row",
+                               .run_count = i % 7};
+    need(assay__db_put_use(db, &use));
     assay__db_route r = {.sweep = sweep,
                          .deployment = deployment,
                          .problem = problem,
