@@ -19,7 +19,8 @@ static double available(const assay__machine *machine)
     if (!assay__machine_file(machine->proc, "meminfo", text, sizeof text))
         return (double)NAN;
     line = strstr(text, "MemAvailable:");
-    return line != NULL ? 1024.0 * strtod(line + strlen("MemAvailable:"), NULL) : (double)NAN;
+    double kib = line != NULL ? strtod(line + strlen("MemAvailable:"), NULL) : 0;
+    return kib > 0 ? 1024.0 * kib : (double)NAN;
 }
 
 /* "max", or a number that v1 writes when there is none, is no limit; the file may be absent. */

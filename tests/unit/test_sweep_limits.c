@@ -126,6 +126,8 @@ static double read_memory(void)
 START_TEST(free_memory_of_a_plain_machine)
 {
     ck_assert_double_nan(read_memory());
+    put("proc/meminfo", "MemAvailable:    what\n");
+    ck_assert_double_nan(read_memory());
     put("proc/meminfo", "MemTotal:       32768000 kB\nMemFree:  1 kB\nMemAvailable:    1024 kB\n");
     ck_assert_double_eq(read_memory(), 1048576.0);
     put("proc/self/cgroup", "0::/\n");
