@@ -84,24 +84,24 @@ static assay_status fail_no_route(const assay_context *context, const assay_ques
     return status;
 }
 
-/* Once an op: what would give it evidence. */
+/* Once an op: what would give it evidence; assay_pick_misses_write has the rest. */
 static void warn_unmeasured(assay_context *context, const assay_question *q)
 {
-    char text[ASSAY_PROBLEM_TEXT_MAX], line[ASSAY_PROBLEM_TEXT_MAX + 256];
+    char text[ASSAY_PROBLEM_TEXT_MAX], line[ASSAY_PROBLEM_TEXT_MAX + 1024], dtypes[96] = "";
     const assay_op_info *info = assay_op_get((assay_op_id)q->problem.op);
-    uint64_t bit = (uint64_t)1 << (q->problem.op & 63);
-    const char *shape;
+    const char *shape, *path = context->path;
 
-    if (context->log == NULL || (context->warned_ops & bit) != 0)
+    if (context->log == NULL || context->warned_ops[q->problem.op])
         return;
-    context->warned_ops |= bit;
+    context->warned_ops[q->problem.op] = true;
     if (assay_problem_format(&q->problem, ASSAY_TEXT_ACCURACY, text, sizeof text) == 0)
         return;
+    assay__dtypes_text(&q->problem, dtypes, sizeof dtypes);
     shape = strrchr(text, ' ');
     (void)snprintf(line, sizeof line,
                    "%s: nothing is measured here, the default kernel answers; measure it with: "
-                   "assay sweep --op %s --dtype %s --shape %s",
-                   text, info->name, assay_dtype_name((assay_dtype)q->problem.dtypes[0]),
+                   "assay sweep%s%.512s --op %s --dtype %s --shape %s",
+                   text, path != NULL ? " --db " : "", path != NULL ? path : "", info->name, dtypes,
                    shape != NULL ? shape + 1 : "");
     context->log(context->cookie, 1, line);
 }
@@ -119,6 +119,8 @@ static assay_status answer(assay_context *context, const assay_question *q,
     assay__judged_route(&j->items[j->chosen], j->is_default, out);
     out->binding = &(*variant)->binding;
     out->tunables = (*variant)->tunables;
+    if (j->is_default && j->route == NULL)
+        assay__misses_keep(&context->misses, q);
     if (j->is_default)
         warn_unmeasured(context, q);
     return ASSAY_OK;
@@ -252,6 +254,8 @@ void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out)
     pthread_mutex_lock(&c.counting->answering);
     if (!context->current->counted)
         assay__generation_count(c.counting->current);
+    out->misses_kept = context->misses.count;
+    out->misses_dropped = context->misses.dropped;
     out->routes_usable = context->current->usable;
     out->routes_idle = context->current->idle;
     memcpy(out->idle_reason, context->current->idle_reason, sizeof out->idle_reason);
@@ -259,4 +263,14 @@ void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out)
         (void)snprintf(out->idle_reason, sizeof out->idle_reason, "store %.130s does not exist",
                        context->path);
     pthread_mutex_unlock(&c.counting->answering);
+}
+
+assay_status assay_pick_misses_write(assay_context *context, const char *path)
+{
+    assay_status status;
+
+    pthread_mutex_lock(&context->answering);
+    status = assay__misses_write(&context->misses, context->store_data, path);
+    pthread_mutex_unlock(&context->answering);
+    return status;
 }

@@ -265,6 +265,7 @@ void assay_close(assay_context **context)
     if (c->store != NULL)
         c->ops->close(c->store);
     assay__judgement_clear(&c->scratch);
+    assay__misses_clear(&c->misses);
     free_interned(c->interned);
     assay_table_destroy(&c->table);
     assay__plugins_destroy(&c->plugins);

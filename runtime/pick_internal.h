@@ -8,6 +8,7 @@
 #include "runtime/expr.h"
 #include "runtime/pick_cache.h"
 #include "runtime/pick_key.h"
+#include "runtime/pick_misses.h"
 #include "runtime/pick_proven.h"
 #include "runtime/pick_store.h"
 #include "runtime/plugin_set.h"
@@ -144,7 +145,8 @@ struct assay_context {
     assay__pick_cache *replaced;
     assay__interned *interned;
     assay__judgement scratch;
-    uint64_t warned_ops;
+    assay__misses misses;
+    bool warned_ops[ASSAY_OP_COUNT];
     pthread_mutex_t reloading; /* of the store handle; taken before `answering` */
     const assay__store_ops *ops;
     assay__store *store; /* NULL: none */

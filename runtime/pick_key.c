@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/error.h"
@@ -240,4 +241,17 @@ size_t assay__route_text(const assay_problem *p, char *buf, size_t cap)
     /* Names and numbers of the largest problem stay below this. */
     length = cap >= ASSAY_PROBLEM_TEXT_MAX ? format_simple(&classed, info, buf) : 0;
     return length > 0 ? length : assay_problem_format(&classed, ASSAY_TEXT_ACCURACY, buf, cap);
+}
+
+void assay__dtypes_text(const assay_problem *p, char *buf, size_t cap)
+{
+    assay_problem plain;
+    size_t used = 0, count = p->dtype_count;
+
+    if (assay_problem_init((assay_op_id)p->op, (assay_dtype)p->dtypes[0], &plain) == ASSAY_OK &&
+        memcmp(plain.dtypes, p->dtypes, sizeof plain.dtypes) == 0)
+        count = 1;
+    for (size_t i = 0; i < count && used < cap; i++)
+        used += (size_t)snprintf(buf + used, cap - used, "%s%s", i == 0 ? "" : ",",
+                                 assay_dtype_name((assay_dtype)p->dtypes[i]));
 }

@@ -81,6 +81,10 @@ assay_status assay__question_check(const assay_question *q);
  * parameters.  0: does not fit. */
 size_t assay__route_text(const assay_problem *p, char *buf, size_t cap);
 
+/* The dtypes as flags and shape sets want them: T where the op's rule makes the tuple of it, else
+ * "u8,f32,f32". */
+void assay__dtypes_text(const assay_problem *p, char *buf, size_t cap);
+
 static inline uint64_t assay__load_u64(const void *at)
 {
     uint64_t word;

@@ -88,6 +88,7 @@ typedef struct assay_open_options {
     const char *plugin_path; /* NULL: next to libassay, and $ASSAY_PLUGIN_PATH */
     const char *backends;    /* comma list, NULL: all found */
     uint32_t bare;           /* 1: load no plug-ins; the caller registers kernels itself */
+    /* Warnings, once each; from any thread, one at a time. It must not call this context. */
     void (*log)(void *cookie, int level, const char *text);
     void *cookie;
 } assay_open_options;
@@ -153,8 +154,17 @@ void assay_explanation_destroy(assay_explanation **explanation);
 typedef struct assay_pick_stats {
     uint64_t hits, misses, routes_usable, routes_idle;
     char idle_reason[160];
+    uint64_t misses_kept, misses_dropped; /* distinct questions without evidence, see below */
 } assay_pick_stats;
 void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out);
+
+/* Problems that were asked for and have no measurement, each once, as a shape set:
+ * `assay sweep --shapes FILE` measures them.  What the store has learned of meanwhile is left out.
+ * A context keeps the first ASSAY_MISSES_MAX questions (about 1 MB, none before the first miss) and
+ * only counts the others; a pick that hits does not look at them.  ASSAY_NOTFOUND: there is none;
+ * ASSAY_IO: the file cannot be written.  Then what was there stays. */
+#define ASSAY_MISSES_MAX 4096
+assay_status assay_pick_misses_write(assay_context *context, const char *path);
 
 /* Reads the store again and swaps atomically; routes handed out stay valid. */
 assay_status assay_reload(assay_context *context);

@@ -74,7 +74,7 @@ START_TEST(store_missing_means_defaults_and_a_warning_once_an_op)
     ask(PROBLEM);
     ck_assert_str_eq(picked(), "gemm 2 default");
     ck_assert_ptr_nonnull(
-        strstr(logged, "assay sweep --op matmul --dtype f32 --shape m=64,n=64,k=64"));
+        strstr(logged, "assay sweep --db fake --op matmul --dtype f32 --shape m=64,n=64,k=64"));
     logged[0] = '\0';
     ask(shapes[1]);
     ck_assert_str_eq(picked(), "gemm 2 default");

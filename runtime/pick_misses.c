@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/pick_misses.c -- keeping misses, and writing them as a shape set. */
+#include "runtime/pick_misses.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/pick.h"
+#include "runtime/error.h"
+#include "runtime/pick_internal.h"
+
+#define INDEX_SLOTS (2 * ASSAY_MISSES_MAX) /* a power of two */
+_Static_assert((INDEX_SLOTS & (INDEX_SLOTS - 1)) == 0, "slots are masked");
+
+/* ---- keeping ---- */
+
+static bool make_room(assay__misses *m)
+{
+    if (m->items != NULL)
+        return true;
+    m->items = malloc(ASSAY_MISSES_MAX * sizeof *m->items);
+    m->index = calloc(INDEX_SLOTS, sizeof *m->index);
+    if (m->items != NULL && m->index != NULL)
+        return true;
+    assay__misses_clear(m);
+    return false;
+}
+
+/* Without padding that differs: all of it is written. */
+static void make_miss(const assay_question *q, assay__miss *out)
+{
+    memset(out, 0, sizeof *out);
+    out->problem = q->problem;
+    assay__copies_layout(q, 0, out->layout);
+    out->align = q->align;
+    out->policy = q->policy;
+}
+
+void assay__misses_keep(assay__misses *m, const assay_question *q)
+{
+    assay__miss miss;
+    uint64_t at;
+    uint32_t *slot;
+
+    if (!make_room(m)) {
+        m->dropped++;
+        return;
+    }
+    make_miss(q, &miss);
+    at = assay__xxh64(&miss, sizeof miss);
+    while (*(slot = &m->index[at & (INDEX_SLOTS - 1)]) != 0) {
+        if (memcmp(&m->items[*slot - 1], &miss, sizeof miss) == 0)
+            return;
+        at++;
+    }
+    if (m->count == ASSAY_MISSES_MAX) {
+        m->dropped++;
+        return;
+    }
+    m->items[m->count] = miss;
+    *slot = (uint32_t)++m->count;
+}
+
+void assay__misses_clear(assay__misses *m)
+{
+    free(m->items);
+    free(m->index);
+    m->items = NULL;
+    m->index = NULL;
+    m->count = 0;
+}
+
+/* ---- writing ---- */
+
+/* The store may have learned of it since. */
+static bool is_open(const assay__pick_store *store, const assay__miss *m)
+{
+    char text[ASSAY_PROBLEM_TEXT_MAX];
+
+    return assay__route_text(&m->problem, text, sizeof text) > 0 &&
+           assay__pick_store_find(store, text, m->layout, m->align, m->policy) == NULL;
+}
+
+/* The same problem under another layout or policy is one row. */
+static bool is_first(const assay__misses *m, const assay__pick_store *store, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (assay_problem_equal(&m->items[i].problem, &m->items[at].problem) &&
+            is_open(store, &m->items[i]))
+            return false;
+    return true;
+}
+
+typedef struct columns {
+    const char *names[ASSAY_OP_COUNT * ASSAY_MAX_PARAMS];
+    size_t count;
+} columns;
+
+static void add_column(columns *c, const char *name)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(c->names[i], name) == 0)
+            return;
+    c->names[c->count++] = name;
+}
+
+static void find_columns(const assay__misses *m, columns *c)
+{
+    bool seen[ASSAY_OP_COUNT] = {false};
+
+    c->count = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        const assay_op_info *info = assay_op_get((assay_op_id)m->items[i].problem.op);
+        for (size_t p = 0; !seen[info->id] && p < info->param_count; p++)
+            add_column(c, info->params[p].name);
+        seen[info->id] = true;
+    }
+}
+
+/* What follows "name=" in canonical parameters "a=1,b=2"; empty: at its default, or not of this op.
+ */
+static void write_value(FILE *f, const char *params, const char *name)
+{
+    const size_t length = strlen(name);
+
+    while (params != NULL && *params != '\0') {
+        const size_t end = strcspn(params, ",");
+        if (strncmp(params, name, length) == 0 && params[length] == '=')
+            (void)fprintf(f, "%.*s", (int)(end - length - 1), params + length + 1);
+        params += end + (params[end] == ',');
+    }
+}
+
+static void write_row(FILE *f, const columns *c, const assay_problem *p)
+{
+    char text[ASSAY_PROBLEM_TEXT_MAX] = "", dtypes[96] = "";
+    const char *params, *quote;
+
+    assay__dtypes_text(p, dtypes, sizeof dtypes);
+    quote = strchr(dtypes, ',') != NULL ? "\"" : "";
+    (void)assay_problem_format(p, ASSAY_TEXT_ACCURACY, text, sizeof text);
+    params = strchr(text, ' ');
+    params = params != NULL ? strchr(params + 1, ' ') : NULL;
+    (void)fprintf(f, "%s,%s%s%s", assay_op_get((assay_op_id)p->op)->name, quote, dtypes, quote);
+    for (size_t i = 0; i < c->count; i++) {
+        (void)fputc(',', f);
+        write_value(f, params != NULL ? params + 1 : NULL, c->names[i]);
+    }
+    (void)fputc('\n', f);
+}
+
+static bool write_all(FILE *f, const assay__misses *m, const assay__pick_store *store)
+{
+    static const char head[] = "# Asked of the route picker without evidence; measure with "
+                               "assay sweep --shapes FILE\nop,dtype";
+    columns c;
+
+    find_columns(m, &c);
+    (void)fputs(head, f);
+    for (size_t i = 0; i < c.count; i++)
+        (void)fprintf(f, ",%s", c.names[i]);
+    (void)fputc('\n', f);
+    for (size_t i = 0; i < m->count; i++)
+        if (is_open(store, &m->items[i]) && is_first(m, store, i))
+            write_row(f, &c, &m->items[i].problem);
+    return fflush(f) == 0 && ferror(f) == 0;
+}
+
+static bool has_any(const assay__misses *m, const assay__pick_store *store)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (is_open(store, &m->items[i]))
+            return true;
+    return false;
+}
+
+/* A reader must not find half a file, nor a failure leave one. */
+assay_status assay__misses_write(const assay__misses *m, const assay__pick_store *store,
+                                 const char *path)
+{
+    char temporary[4096];
+    FILE *f;
+    bool ok;
+    int error;
+
+    if (!has_any(m, store))
+        return assay__fail(ASSAY_NOTFOUND, "misses: nothing was asked for that is not measured");
+    if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
+        return assay__fail(ASSAY_INVALID, "misses: the path is too long");
+    f = fopen(temporary, "we");
+    if (f == NULL)
+        return assay__fail(ASSAY_IO, "misses: %s: %s", temporary, strerror(errno));
+    ok = write_all(f, m, store);
+    error = errno;
+    if (fclose(f) != 0 && ok) {
+        ok = false;
+        error = errno;
+    }
+    if (ok && rename(temporary, path) == 0)
+        return ASSAY_OK;
+    if (ok)
+        error = errno;
+    (void)remove(temporary);
+    return assay__fail(ASSAY_IO, "misses: %s: %s", path, strerror(error));
+}
