@@ -83,8 +83,9 @@ typedef struct assay__db_visit {
 } assay__db_visit;
 assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_t *out);
 
-/* The visits of one measurement by sweeps of `profile`, oldest first; samples in ns a call.  A
- * status other than OK from `row` ends the walk and is returned. */
+/* The visits of one measurement by sweeps of `profile`, oldest first; samples in ns a call.  Of the
+ * confirming ones only those that no route was decided with yet.  A status other than OK from `row`
+ * ends the walk and is returned. */
 assay_status assay__db_each_visit(assay__db *db, int64_t measurement, const char *profile,
                                   assay_status (*row)(void *cookie, const char *kind,
                                                       const double *samples, size_t count),

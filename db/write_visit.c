@@ -19,7 +19,11 @@ const assay__sql assay__sql_visit[] = {
                    0},
     [VISIT_EACH] = {"visit each",
                     "SELECT v.kind, v.samples FROM visit v JOIN sweep s ON s.id = v.sweep"
-                    " WHERE v.measurement = ?1 AND s.profile = ?2 ORDER BY v.id",
+                    " WHERE v.measurement = ?1 AND s.profile = ?2 AND (v.kind <> 'confirm'"
+                    " OR v.sweep > ifnull((SELECT t.sweep FROM measurement m JOIN route t"
+                    "  ON t.deployment = m.deployment AND t.problem = m.problem"
+                    "  AND t.layout = m.layout AND t.align = m.align AND t.policy = m.policy"
+                    "  AND t.superseded_utc IS NULL WHERE m.id = ?1), 0)) ORDER BY v.id",
                     0},
     {NULL, NULL, 0},
 };

@@ -146,6 +146,19 @@ static size_t fewest_visits(const sweep_problem *p)
     return any ? visits : 0;
 }
 
+/* Confirming visits that an interrupted sweep left count only as far as all contenders of this
+ * choice had them together. */
+static void level_confirms(sweep_problem *p)
+{
+    size_t least = SWEEP_VISITS;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (p->candidates[i].contender && p->candidates[i].confirm_count < least)
+            least = p->candidates[i].confirm_count;
+    for (size_t i = 0; i < p->count; i++)
+        p->candidates[i].confirm_count = p->candidates[i].contender ? least : 0;
+}
+
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
 {
     assay_verdict_rule rule = assay__verdict_rule_default();
@@ -174,6 +187,7 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
     }
     if (status == ASSAY_OK && f.count > 0)
         p->chosen = f.index[set.chosen];
+    level_confirms(p);
     field_clear(&f);
     return status;
 }

@@ -112,7 +112,8 @@ static assay_status take_visit(void *cookie, const char *kind, const double *sam
         c->screen_ns = median;
     else if (strcmp(kind, "measure") == 0)
         keep_last(c->visit_ns, &c->visit_count, r->profile->visits, median);
-    /* Confirming visits are never recalled: they belong to one decision. */
+    else if (strcmp(kind, "confirm") == 0 && c->confirm_count < r->profile->confirms)
+        c->confirm_ns[c->confirm_count++] = median;
     c->sample_count += count;
     for (size_t i = 0; i < count; i++)
         if (!(c->min_ns <= samples[i]))

@@ -75,6 +75,9 @@ done
 sweep inserted
 [ "$(visits fake_new)" -ge 10 ] || fail "the new kernel was not measured"
 [ "$(($(visits '%') - $(visits fake_new)))" = "$before" ] || fail "kernels that did not change were measured again"
+# The new decision is confirmed by visits of its own.
+[ "$(sqlite3 "$db" "SELECT count(*) FROM visit WHERE kind = 'confirm' AND sweep = (SELECT max(id) FROM sweep)")" -ge 8 ] ||
+    fail "confirmed by the visits of an earlier decision"
 # Faster by the default's standard only: the winner stays, with the kernel in front or without it.
 for folder in plugins inserted reversed; do
     expect 0 '*' '' assay pick --db "$db" --plugins "$WORK/$folder" --backend fake --op add --dtype f32 --shape n=100 --json --quiet
