@@ -152,6 +152,16 @@ assay_status assay__db_find_route(assay__db *db, int64_t deployment, int64_t pro
                                   const char *layout, uint32_t align, const char *policy,
                                   int *found, int64_t *winner_revision, char *profile,
                                   size_t profile_cap);
+/* Candidates of the current route for the key fields of `key`; none: count 0.  The caller frees. */
+assay_status assay__db_route_candidates(assay__db *db, const assay__db_route *key,
+                                        assay__route_candidate **out, size_t *count);
+/* What a revision row is. */
+typedef struct assay__db_variant {
+    char kernel[128], backend[64], op[64], dtypes[128];
+    assay_digest kernel_revision, variant_revision;
+} assay__db_variant;
+assay_status assay__db_find_variant(assay__db *db, int64_t revision, int *found,
+                                    assay__db_variant *out);
 assay_status assay__db_find_quarantine(assay__db *db, int64_t revision, int64_t deployment,
                                        int64_t problem, int *found, char *reason, size_t cap);
 assay_status assay__db_find_stability(assay__db *db, int64_t revision, int64_t deployment,

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* db/write_kernel.c -- tables kernel, claim and revision. */
+#include <stdio.h>
+
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { KERNEL_FIND, KERNEL_PUT, CLAIM_LATEST, CLAIM_PUT, REVISION_FIND, REVISION_PUT };
+enum {
+    KERNEL_FIND,
+    KERNEL_PUT,
+    CLAIM_LATEST,
+    CLAIM_PUT,
+    REVISION_FIND,
+    REVISION_PUT,
+    VARIANT_FIND
+};
 
 const assay__sql assay__sql_kernel[] = {
     [KERNEL_FIND] = {"kernel find",
@@ -35,6 +45,11 @@ const assay__sql assay__sql_kernel[] = {
                       "INSERT INTO revision (variant_revision, kernel, kernel_revision, tunables,"
                       " libraries, compiler, first_seen_utc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
                       " RETURNING id",
+                      0},
+    [VARIANT_FIND] = {"variant find",
+                      "SELECT k.name, k.backend, k.op, k.dtypes, r.kernel_revision,"
+                      " r.variant_revision FROM revision AS r CROSS JOIN kernel AS k"
+                      " ON k.id = r.kernel WHERE r.id = ?1",
                       0},
     {NULL, NULL, 0},
 };
@@ -139,4 +154,25 @@ assay_status assay__db_put_revision(assay__db *db, const assay__db_kernel *k, in
 {
     ASSAY_TRY(assay__db_enter(db));
     return assay__db_leave(db, put_revision(db, k, out));
+}
+
+assay_status assay__db_find_variant(assay__db *db, int64_t revision, int *found,
+                                    assay__db_variant *out)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_kernel[VARIANT_FIND], &q));
+    assay__bind_int(&q, revision);
+    bool any = assay__query_step(&q);
+    if (any) {
+        snprintf(out->kernel, sizeof out->kernel, "%s", assay__column_text(&q));
+        snprintf(out->backend, sizeof out->backend, "%s", assay__column_text(&q));
+        snprintf(out->op, sizeof out->op, "%s", assay__column_text(&q));
+        snprintf(out->dtypes, sizeof out->dtypes, "%s", assay__column_text(&q));
+        any = assay_digest_parse(assay__column_text(&q), &out->kernel_revision) == ASSAY_OK &&
+              assay_digest_parse(assay__column_text(&q), &out->variant_revision) == ASSAY_OK;
+    }
+    ASSAY_TRY(assay__query_done(&q));
+    *found = any;
+    return ASSAY_OK;
 }

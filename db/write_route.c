@@ -2,11 +2,13 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* db/write_route.c -- table route. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { ROUTE_RETIRE, ROUTE_PUT, ROUTE_FIND };
+enum { ROUTE_RETIRE, ROUTE_PUT, ROUTE_FIND, ROUTE_CANDIDATES };
 
 const assay__sql assay__sql_route[] = {
     [ROUTE_RETIRE] = {"route retire",
@@ -25,6 +27,11 @@ const assay__sql assay__sql_route[] = {
                     " WHERE t.deployment = ?1 AND t.problem = ?2 AND t.layout = ?3"
                     " AND t.align = ?4 AND t.policy = ?5 AND t.superseded_utc IS NULL",
                     0},
+    [ROUTE_CANDIDATES] = {"route candidates",
+                          "SELECT candidates FROM route WHERE deployment = ?1 AND problem = ?2"
+                          " AND layout = ?3 AND align = ?4 AND policy = ?5"
+                          " AND superseded_utc IS NULL",
+                          0},
     {NULL, NULL, 0},
 };
 
@@ -89,5 +96,32 @@ assay_status assay__db_find_route(assay__db *db, int64_t deployment, int64_t pro
     ASSAY_TRY(assay__query_done(&q));
     *found = any;
     *winner_revision = winner;
+    return ASSAY_OK;
+}
+
+assay_status assay__db_route_candidates(assay__db *db, const assay__db_route *key,
+                                        assay__route_candidate **out, size_t *count)
+{
+    assay__query q;
+    assay__route_candidate *copy = NULL;
+    size_t size = 0;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_route[ROUTE_CANDIDATES], &q));
+    bind_key(&q, key);
+    if (assay__query_step(&q)) {
+        const void *bytes = assay__column_blob(&q, &size);
+        copy = malloc(size > 0 ? size : 1);
+        if (copy != NULL && size > 0)
+            memcpy(copy, bytes, size);
+    }
+    assay_status status = assay__query_done(&q);
+    if (status == ASSAY_OK && size > 0 && copy == NULL)
+        status = assay__fail(ASSAY_NOMEM, "candidates of a route");
+    if (status != ASSAY_OK) {
+        free(copy);
+        return status;
+    }
+    *out = copy;
+    *count = size / sizeof *copy;
     return ASSAY_OK;
 }

@@ -13,8 +13,6 @@
 #include "runtime/table_internal.h"
 #include "sweep/sweep_internal.h"
 
-#define MAX_CANDIDATES 512
-
 static bool wants_backend(const sweep *s, const assay_manifest *m)
 {
     if (s->o->backends != NULL)
@@ -30,12 +28,16 @@ static bool wants_name(const sweep *s, const char *name)
     return s->o->kernel_glob_count == 0;
 }
 
-static bool wants_kernel(const sweep *s, const sweep_problem *p, const sweep_kernel *k)
+static bool takes_problem(const sweep_problem *p, const sweep_kernel *k)
 {
     return k->available && k->desc->op == (assay_op_id)p->problem.op &&
            k->desc->dtype_count == p->problem.dtype_count &&
-           memcmp(k->desc->dtypes, p->problem.dtypes, p->problem.dtype_count) == 0 &&
-           wants_backend(s, k->manifest) && wants_name(s, k->desc->name);
+           memcmp(k->desc->dtypes, p->problem.dtypes, p->problem.dtype_count) == 0;
+}
+
+static bool wants_kernel(const sweep *s, const sweep_problem *p, const sweep_kernel *k)
+{
+    return takes_problem(p, k) && wants_backend(s, k->manifest) && wants_name(s, k->desc->name);
 }
 
 /* The number of threads a choice of tunables uses; 1 when the kernel does not say. */
@@ -97,6 +99,15 @@ static assay_status variant_digest(const sweep_kernel *k, const int64_t *values,
                                    out);
 }
 
+void assay__sweep_dtypes(const assay_kernel_desc *desc, char *buf, size_t cap)
+{
+    buf[0] = '\0';
+    for (size_t i = 0; i < desc->dtype_count; i++) {
+        strncat(buf, i ? "," : "", cap - strlen(buf) - 1);
+        strncat(buf, assay_dtype_name((assay_dtype)desc->dtypes[i]), cap - strlen(buf) - 1);
+    }
+}
+
 static assay_status put_revision(sweep *s, sweep_candidate *c)
 {
     char dtypes[128] = "";
@@ -114,11 +125,7 @@ static assay_status put_revision(sweep *s, sweep_candidate *c)
                             .libraries = c->kernel->libraries,
                             .compiler = c->kernel->manifest->compiler};
 
-    for (size_t i = 0; i < desc->dtype_count; i++) {
-        strncat(dtypes, i ? "," : "", sizeof dtypes - strlen(dtypes) - 1);
-        strncat(dtypes, assay_dtype_name((assay_dtype)desc->dtypes[i]),
-                sizeof dtypes - strlen(dtypes) - 1);
-    }
+    assay__sweep_dtypes(desc, dtypes, sizeof dtypes);
     assay__claims_digest(&desc->claims, &row.claims_digest);
     return assay__db_put_revision(s->db, &row, &c->revision_row);
 }
@@ -127,10 +134,8 @@ static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, cons
 {
     sweep_candidate *c;
 
-    if (p->count == MAX_CANDIDATES)
-        return ASSAY_OK; /* total goes on counting: the route says "searched n of N" */
     if (p->candidates == NULL)
-        p->candidates = calloc(MAX_CANDIDATES, sizeof *p->candidates);
+        p->candidates = calloc(SWEEP_MAX_CANDIDATES + 1, sizeof *p->candidates);
     if (p->candidates == NULL)
         return assay__fail(ASSAY_NOMEM, "candidates");
     c = &p->candidates[p->count];
@@ -159,8 +164,9 @@ static assay_status expand(sweep *s, sweep_problem *p, const sweep_kernel *k,
         for (i = 0; i < k->desc->tunable_count; i++)
             values[i] = k->desc->tunables[i].values[at[i]];
         if (admitted(s, p, k->desc, constraint, values)) {
-            p->total++;
-            ASSAY_TRY(push(s, p, k, values));
+            p->total++; /* also past the limit: the route says "searched n of N" */
+            if (p->count < SWEEP_MAX_CANDIDATES)
+                ASSAY_TRY(push(s, p, k, values));
         }
         for (i = 0; i < k->desc->tunable_count; i++) {
             if (++at[i] < k->desc->tunables[i].value_count)
@@ -218,6 +224,51 @@ static void mark_default(sweep_problem *p)
     p->default_index = (size_t)(best - p->candidates);
 }
 
+/* The variant of a digest among those of a kernel; false: it has none. */
+static bool find_variant(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
+                         const assay_digest *wanted, int64_t *values)
+{
+    size_t at[ASSAY_MAX_TUNABLES] = {0}, i;
+    assay_digest digest;
+
+    do {
+        for (i = 0; i < k->desc->tunable_count; i++)
+            values[i] = k->desc->tunables[i].values[at[i]];
+        if (admitted(s, p, k->desc, NULL, values) &&
+            variant_digest(k, values, &digest) == ASSAY_OK && assay_digest_equal(&digest, wanted))
+            return true;
+        for (i = 0; i < k->desc->tunable_count; i++) {
+            if (++at[i] < k->desc->tunables[i].value_count)
+                break;
+            at[i] = 0;
+        }
+    } while (i < k->desc->tunable_count);
+    return false;
+}
+
+/* The published winner competes, whatever --kernel and --backend leave out: without it a sweep of a
+ * slower part would depose it unseen. */
+static assay_status add_incumbent(sweep *s, sweep_problem *p, int64_t winner)
+{
+    int64_t values[ASSAY_MAX_TUNABLES];
+    assay__db_variant v;
+    int found = 0;
+
+    ASSAY_TRY(assay__db_find_variant(s->db, winner, &found, &v));
+    for (size_t i = 0; found && i < s->kernel_count; i++) {
+        const sweep_kernel *k = &s->kernels[i];
+        if (!takes_problem(p, k) || !assay_digest_equal(&k->revision, &v.kernel_revision) ||
+            !problem_admits(p, k->desc, s->o->align) ||
+            !find_variant(s, p, k, &v.variant_revision, values))
+            continue;
+        ASSAY_TRY(push(s, p, k, values));
+        p->total++;
+        p->candidates[p->count - 1].is_incumbent = true;
+        return ASSAY_OK;
+    }
+    return ASSAY_OK;
+}
+
 static assay_status mark_incumbent(sweep *s, sweep_problem *p)
 {
     char policy[48], profile[32] = "";
@@ -227,9 +278,14 @@ static assay_status mark_incumbent(sweep *s, sweep_problem *p)
     (void)assay_policy_format(s->o->policy, policy, sizeof policy);
     ASSAY_TRY(assay__db_find_route(s->db, s->deployment_row, p->row, p->layout, s->o->align, policy,
                                    &found, &winner, profile, sizeof profile));
-    for (size_t i = 0; found && i < p->count; i++)
-        p->candidates[i].is_incumbent = p->candidates[i].revision_row == winner;
-    return ASSAY_OK;
+    if (!found || winner == 0)
+        return ASSAY_OK;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->candidates[i].revision_row == winner) {
+            p->candidates[i].is_incumbent = true;
+            return ASSAY_OK;
+        }
+    return add_incumbent(s, p, winner);
 }
 
 assay_status assay__sweep_candidates(sweep *s, sweep_problem *p)
@@ -249,6 +305,7 @@ assay_status assay__sweep_candidates(sweep *s, sweep_problem *p)
         p->skip = true;
         return ASSAY_OK;
     }
+    ASSAY_TRY(mark_incumbent(s, p));
     mark_default(p);
-    return mark_incumbent(s, p);
+    return ASSAY_OK;
 }

@@ -404,22 +404,20 @@ static assay_status overrun(sweep *s, sweep_problem *p, sweep_candidate *c, size
 }
 
 static assay_status judge_set(sweep *s, sweep_problem *p, sweep_candidate *c, size_t set,
-                              judged *all)
+                              judged *all, judged **one)
 {
     uint64_t digest = assay__output_digest(output_data(p), (size_t)p->out.bytes);
-    judged *one = NULL;
     char why[200];
 
     if (set == 0)
         c->digest = digest;
-    ASSAY_TRY(judge_output(p, set, digest, &one));
-    if (one->counts.failed > 0) {
-        describe_worst(p, one, why, sizeof why);
+    ASSAY_TRY(judge_output(p, set, digest, one));
+    if ((*one)->counts.failed > 0) {
+        describe_worst(p, *one, why, sizeof why);
         call_wrong(s, c, p->stratum[set], why);
     }
-    ASSAY_TRY(put_accuracy(s, p, c, p->stratum[set], one, ASSAY_PROOF_ABSENT));
-    assay__accept_counts_merge(&all->counts, &one->counts);
-    return assay__error_stats_merge(&all->stats, &one->stats);
+    assay__accept_counts_merge(&all->counts, &(*one)->counts);
+    return assay__error_stats_merge(&all->stats, &(*one)->stats);
 }
 
 /* Exhaustive: one of the sets held every bit pattern of a 16-bit unary op. */
@@ -431,7 +429,7 @@ static assay_proof proof_of(const sweep_problem *p, const assay_error_stats *all
     return all->elements >= 1000000 ? ASSAY_PROOF_SAMPLED : ASSAY_PROOF_ABSENT;
 }
 
-static assay_status conclude(sweep *s, sweep_problem *p, sweep_candidate *c, judged *all)
+static void conclude(sweep_problem *p, sweep_candidate *c, const judged *all)
 {
     const assay_error_stats *stats = &all->stats;
     assay_trust trust = assay__error_stats_trust(stats);
@@ -448,13 +446,16 @@ static assay_status conclude(sweep *s, sweep_problem *p, sweep_candidate *c, jud
     }
     if (c->verdict == ASSAY__VERDICT_NONE)
         c->verdict = ASSAY__VERDICT_OK;
-    ASSAY_TRY(put_accuracy(s, p, c, "all", all, c->proof));
-    assay__sweep_exhaust_merge(c);
-    return ASSAY_OK;
 }
 
+/* What each set showed; NULL from the first set that was not judged. */
+typedef struct checked {
+    judged all;
+    judged *set[SWEEP_SETS]; /* borrowed from the problem */
+} checked;
+
 static assay_status check_sets(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
-                               judged *all)
+                               checked *out)
 {
     for (size_t set = 0; set < p->sets; set++) {
         bool bad = false;
@@ -462,31 +463,44 @@ static assay_status check_sets(sweep *s, sweep_problem *p, sweep_candidate *c, a
         ASSAY_TRY(overrun(s, p, c, set, &bad));
         if (bad)
             return ASSAY_OK;
-        ASSAY_TRY(judge_set(s, p, c, set, all));
+        ASSAY_TRY(judge_set(s, p, c, set, &out->all, &out->set[set]));
     }
     return ASSAY_OK;
 }
 
+static assay_status put_check(sweep *s, sweep_problem *p, sweep_candidate *c, checked *found)
+{
+    assay_status status = ASSAY_OK;
+
+    ASSAY_TRY(assay__db_begin(s->db));
+    for (size_t i = 0; status == ASSAY_OK && i < p->sets && found->set[i] != NULL; i++)
+        status = put_accuracy(s, p, c, p->stratum[i], found->set[i], ASSAY_PROOF_ABSENT);
+    if (status == ASSAY_OK)
+        status = put_accuracy(s, p, c, "all", &found->all, c->proof);
+    if (status == ASSAY_OK)
+        assay__sweep_exhaust_merge(c);
+    if (status == ASSAY_OK && c->out)
+        status = assay__sweep_put_measurement(s, p, c);
+    if (status == ASSAY_OK)
+        return assay__db_commit(s->db);
+    assay__db_rollback(s->db);
+    return status;
+}
+
+/* The store is not locked while kernels run: one that hangs would keep all other sweeps waiting. */
 assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w)
 {
-    judged all;
+    checked found = {.set = {NULL}};
     assay_status status;
 
-    ASSAY_TRY(judged_init(p, &all));
+    ASSAY_TRY(judged_init(p, &found.all));
     c->checked = true;
-    status = assay__db_begin(s->db);
+    status = check_sets(s, p, c, *w, &found);
     if (status == ASSAY_OK) {
-        status = check_sets(s, p, c, *w, &all);
-        if (status == ASSAY_OK)
-            status = conclude(s, p, c, &all);
-        if (status == ASSAY_OK && c->out)
-            status = assay__sweep_put_measurement(s, p, c);
-        if (status == ASSAY_OK)
-            status = assay__db_commit(s->db);
-        else
-            assay__db_rollback(s->db);
+        conclude(p, c, &found.all);
+        status = put_check(s, p, c, &found);
     }
-    assay__error_stats_clear(&all.stats);
+    assay__error_stats_clear(&found.all.stats);
     return status;
 }
 

@@ -19,7 +19,7 @@ static bool competes(const sweep_candidate *c, size_t visits)
 /* Evidence of bit stability: the outputs of separate processes, one a visit. */
 #define STABLE_PROCESSES 5
 
-static assay_stability stability_of(const sweep_candidate *c)
+assay_stability assay__sweep_stability(const sweep_candidate *c)
 {
     if (!c->stable)
         return ASSAY_STABILITY_NONE;
@@ -37,7 +37,8 @@ static double headline_error(const sweep_problem *p, const sweep_candidate *c)
 static assay_tie_entry entry_of(const sweep_problem *p, const sweep_candidate *c)
 {
     return (assay_tie_entry){.incumbent = c->is_incumbent,
-                             .stability = stability_of(c) == ASSAY_STABILITY_CONFIG ? 1 : 0,
+                             .stability =
+                                 assay__sweep_stability(c) == ASSAY_STABILITY_CONFIG ? 1 : 0,
                              .error = headline_error(p, c),
                              .memory_bytes = 0,
                              .kernel = c->kernel->desc->name,
@@ -227,6 +228,26 @@ static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const swee
     return ASSAY_OK;
 }
 
+static bool stands(const sweep_candidate *c)
+{
+    return c->verdict == ASSAY__VERDICT_OK && !c->out;
+}
+
+/* For a chosen one that turned out wrong while it was confirmed: the default, else the fastest that
+ * is left; the number of candidates: nobody. */
+static size_t fallback(const sweep_problem *p)
+{
+    size_t best = p->count;
+
+    if (stands(&p->candidates[p->default_index]))
+        return p->default_index;
+    for (size_t i = 0; i < p->count; i++)
+        if (stands(&p->candidates[i]) &&
+            (best == p->count || p->candidates[i].time_ns < p->candidates[best].time_ns))
+            best = i;
+    return best;
+}
+
 /* The chosen one stands if fresh visits show it faster than the default, or show the two equal
  * when the choice already called them so.  Whatever stays undecided leaves the default in place:
  * nobody moves away from it without evidence. */
@@ -236,8 +257,10 @@ static assay_status confirm_winner(const sweep *s, sweep_problem *p, size_t *win
     size_t n = c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
     assay_confirmation r = {.replaces = false};
 
-    *winner = p->chosen;
-    if (c == base || base->verdict != ASSAY__VERDICT_OK)
+    *winner = stands(c) ? p->chosen : fallback(p);
+    if (!stands(c) && stands(base))
+        settle_ties(p, *winner, false);
+    if (c == base || !stands(c) || !stands(base))
         return ASSAY_OK;
     *winner = p->default_index;
     if (n >= 2) {
@@ -263,7 +286,7 @@ static assay_status publish_times(sweep_problem *p)
 
 static assay_status put_stability(sweep *s, sweep_problem *p, const sweep_candidate *c)
 {
-    assay_stability level = stability_of(c);
+    assay_stability level = assay__sweep_stability(c);
     char evidence[160];
 
     if (level == ASSAY_STABILITY_ABSENT || !c->checked)
@@ -274,58 +297,6 @@ static assay_status put_stability(sweep *s, sweep_problem *p, const sweep_candid
                    c->stable ? "true" : "false");
     return assay__db_put_stability(s->db, c->revision_row, s->deployment_row, p->row, level,
                                    evidence);
-}
-
-static assay__route_candidate record_of(const sweep_candidate *c)
-{
-    return (assay__route_candidate){
-        .revision_row = (uint64_t)c->revision_row,
-        .measurement = (uint64_t)c->measurement_row,
-        .accuracy = (uint64_t)c->accuracy_row,
-        .time_ns = c->time_ns,
-        .lo_ns = c->lo_ns,
-        .hi_ns = c->hi_ns,
-        .ratio = c->is_default ? 1.0 : c->ratio,
-        .ratio_lo = c->is_default ? 1.0 : c->ratio_lo,
-        .ratio_hi = c->is_default ? 1.0 : c->ratio_hi,
-        .max_ulp = c->max_ulp,
-        .max_rho = c->max_rho,
-        .max_rel = c->max_rel,
-        .max_abs = c->max_abs,
-        .proof = (uint8_t)c->proof,
-        .stability = (uint8_t)(c->stable ? ASSAY_STABILITY_CONFIG : ASSAY_STABILITY_NONE),
-        .verdict = (uint8_t)c->verdict,
-        .tied = c->tied ? 1 : 0,
-        .quarantined =
-            c->verdict == ASSAY__VERDICT_CRASHED || c->verdict == ASSAY__VERDICT_TIMEOUT};
-}
-
-static assay_status put_route(sweep *s, sweep_problem *p, size_t winner)
-{
-    assay__route_candidate *records = calloc(p->count, sizeof *records);
-    char policy[48];
-    assay__db_route row = {.sweep = s->sweep_row,
-                           .deployment = s->deployment_row,
-                           .problem = p->row,
-                           .winner_revision = p->candidates[winner].revision_row,
-                           .layout = p->layout,
-                           .policy = policy,
-                           .align = s->o->align,
-                           .candidates = records,
-                           .candidate_count = p->count,
-                           .searched = (int64_t)p->count,
-                           .total = (int64_t)p->total,
-                           .stop_reason = "done"};
-    assay_status status;
-
-    if (records == NULL)
-        return assay__fail(ASSAY_NOMEM, "route");
-    (void)assay_policy_format(s->o->policy, policy, sizeof policy);
-    for (size_t i = 0; i < p->count; i++)
-        records[i] = record_of(&p->candidates[i]);
-    status = assay__db_put_route(s->db, &row);
-    free(records);
-    return status;
 }
 
 static void bounds_of(const sweep *s, const sweep_problem *p, assay__outcome *o)
@@ -407,6 +378,10 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
         return ASSAY_OK;
     }
     ASSAY_TRY(confirm_winner(s, p, &winner));
+    if (winner == p->count) {
+        tell_nobody_won(s, p, "each turned out wrong while it was confirmed");
+        return ASSAY_OK;
+    }
     ASSAY_TRY(publish_times(p));
     ASSAY_TRY(assay__db_begin(s->db));
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
@@ -414,7 +389,7 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
         status = put_stability(s, p, &p->candidates[i]);
     if (status == ASSAY_OK)
-        status = put_route(s, p, winner);
+        status = assay__sweep_put_route(s, p, winner);
     if (status != ASSAY_OK) {
         assay__db_rollback(s->db);
         return status;

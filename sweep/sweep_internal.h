@@ -21,6 +21,9 @@
 /* The oracle's time for one input set. */
 #define SWEEP_ORACLE_MS 600000
 
+#define SWEEP_MAX_CANDIDATES 512 /* of one problem, the incumbent not counted */
+#define SWEEP_MAX_RECORDS    (4 * SWEEP_MAX_CANDIDATES) /* of one route, of earlier sweeps too */
+
 /* A binding that this host can run, as the worker told it. */
 typedef struct sweep_kernel {
     const assay_kernel_desc *desc;
@@ -140,6 +143,11 @@ assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, a
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal);
 /* Tie set and the contenders that confirming visits must show. */
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p);
+assay_stability assay__sweep_stability(const sweep_candidate *c);
+/* "f32,f32,f32" */
+void assay__sweep_dtypes(const assay_kernel_desc *desc, char *buf, size_t cap);
+/* Stores the route within the open batch. */
+assay_status assay__sweep_put_route(sweep *s, sweep_problem *p, size_t winner);
 /* Winner by the confirming visits, then measurements and the route into the store. */
 assay_status assay__sweep_publish(sweep *s, sweep_problem *p);
 /* Books what the store already knows: finished problems, quarantine, and with --resume visits. */

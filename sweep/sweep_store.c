@@ -40,47 +40,80 @@ assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_cand
     (void)assay_policy_format(s->o->policy, policy, sizeof policy);
     if (c->visit_count > 1)
         (void)assay__stats_mad(c->visit_ns, c->visit_count, &row.mad_ns);
-    return assay__db_put_measurement(s->db, &row, &c->measurement_row);
+    ASSAY_TRY(assay__db_put_measurement(s->db, &row, &c->measurement_row));
+    /* Wrong once is wrong for this revision, in older routes too: a later run that happens to be
+     * right proves nothing. */
+    if (c->verdict != ASSAY__VERDICT_WRONG)
+        return ASSAY_OK;
+    return assay__db_put_quarantine(s->db, c->revision_row, s->deployment_row, p->row, c->reason);
 }
 
 /* ---- recall ---- */
 
-static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidate *c)
+/* What put it there: the verdict of the same question, else a check of it that was not passed. */
+static assay_status recall_verdict(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                   const char *policy)
+{
+    assay__db_measurement row;
+    assay__db_accuracy check;
+    int found = 0;
+    int64_t id = 0;
+
+    c->verdict = ASSAY__VERDICT_CRASHED;
+    ASSAY_TRY(assay__db_find_measurement(s->db, c->revision_row, s->deployment_row, p->row,
+                                         p->layout, s->o->align, policy, &found, &row, &id));
+    if (found && (row.verdict == ASSAY__VERDICT_WRONG || row.verdict == ASSAY__VERDICT_TIMEOUT))
+        c->verdict = row.verdict;
+    if (found)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__db_find_accuracy(s->db, c->revision_row, s->deployment_row, p->row, &found,
+                                      &check, &id));
+    if (found && !check.passed)
+        c->verdict = ASSAY__VERDICT_WRONG;
+    return ASSAY_OK;
+}
+
+static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                      const char *policy)
 {
     int found = 0;
 
     ASSAY_TRY(assay__db_find_quarantine(s->db, c->revision_row, s->deployment_row, p->row, &found,
                                         c->reason, sizeof c->reason));
-    if (found) {
-        c->out = true;
-        c->verdict = ASSAY__VERDICT_CRASHED;
-        s->summary->quarantined++;
-    }
-    return ASSAY_OK;
+    if (!found)
+        return ASSAY_OK;
+    c->out = true;
+    s->summary->quarantined++;
+    return recall_verdict(s, p, c, policy);
 }
 
-/* Finished: the same profile published a route and every candidate of today took part in it. */
+/* Finished: the same profile published a route in which every candidate of today took part. */
 static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, bool *finished)
 {
+    const assay__db_route key = {.deployment = s->deployment_row,
+                                 .problem = p->row,
+                                 .layout = p->layout,
+                                 .align = s->o->align,
+                                 .policy = policy};
+    assay__route_candidate *records = NULL;
     char profile[32] = "";
     int64_t winner = 0;
+    size_t count = 0, known = 0;
     int found = 0;
 
-    *finished = false;
     ASSAY_TRY(assay__db_find_route(s->db, s->deployment_row, p->row, p->layout, s->o->align, policy,
                                    &found, &winner, profile, sizeof profile));
     if (!found || strcmp(profile, s->o->profile->name) != 0)
         return ASSAY_OK;
-    for (size_t i = 0; i < p->count; i++) {
-        assay__db_measurement row;
-        int64_t id;
-        ASSAY_TRY(assay__db_find_measurement(s->db, p->candidates[i].revision_row,
-                                             s->deployment_row, p->row, p->layout, s->o->align,
-                                             policy, &found, &row, &id));
-        if (!found)
-            return ASSAY_OK;
-    }
-    *finished = true;
+    ASSAY_TRY(assay__db_route_candidates(s->db, &key, &records, &count));
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t r = 0; r < count; r++)
+            if (records[r].revision_row == (uint64_t)p->candidates[i].revision_row) {
+                known++;
+                break;
+            }
+    free(records);
+    *finished = known == p->count;
     return ASSAY_OK;
 }
 
@@ -183,7 +216,7 @@ assay_status assay__sweep_recall(sweep *s, sweep_problem *p)
         ASSAY_TRY(is_finished(s, p, policy, &finished));
     p->skip = finished;
     for (size_t i = 0; !p->skip && i < p->count; i++) {
-        ASSAY_TRY(recall_quarantine(s, p, &p->candidates[i]));
+        ASSAY_TRY(recall_quarantine(s, p, &p->candidates[i], policy));
         if (s->o->resume && !p->candidates[i].out)
             ASSAY_TRY(recall_visits(s, p, &p->candidates[i], policy));
     }

@@ -6,7 +6,7 @@
 # Held for longer than the 20 s of the busy timeout it is one message and exit 3, and what was stored
 # before stays.
 . tests/support/fake_sweep.bash
-script 3 'kernel=* ns=10000 sd=0.01'
+script 3 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b variant=3 hang_at=1'
 db=$WORK/s.db
 sweep=(assay sweep --plugins "$WORK/plugins" --backend fake --kernel fake_a --op add --dtype f32 --threads 1 --profile quick --quiet)
 ask=(assay pick --db "$db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --json --quiet)
@@ -29,6 +29,17 @@ hold "$WORK/t.db" "$WORK/stuck"
 stuck=$holder
 "${sweep[@]}" --db "$WORK/t.db" --shape n=128 >"$WORK/stuck.stdout" 2>"$WORK/stuck.stderr" &
 refused=$!
+
+# A kernel that hangs until its time limit: whoever wants to write meanwhile can.
+expect 0 '*' '' "${sweep[@]}" --db "$WORK/h.db" --shape n=64
+"${sweep[@]}" --db "$WORK/h.db" --kernel fake_b --shape n=65 >"$WORK/hang.out" 2>"$WORK/hang.err" &
+hanging=$!
+while kill -0 "$hanging" 2>"$WORK/log"; do
+    sqlite3 -cmd '.timeout 4000' "$WORK/h.db" 'BEGIN IMMEDIATE; ROLLBACK' 2>"$WORK/log" || fail "locked while a kernel hangs: $(cat "$WORK/log")"
+    sleep 0.2
+done
+wait "$hanging" || fail "the sweep with a kernel that hangs: exit $?, $(cat "$WORK/hang.err")"
+[ "$(sqlite3 "$WORK/h.db" "SELECT count(*) FROM measurement WHERE verdict = 'timeout'")" = 1 ] || fail "nothing hung"
 
 pids=()
 for i in $(seq 32); do
