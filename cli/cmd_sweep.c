@@ -130,6 +130,9 @@ static void outcome_json(const assay__outcome *o)
     bad |= (int)assay__json_put_real(row, "peak_share", o->peak_share);
     bad |= (int)assay__json_put_real(row, "max_ulp", o->max_ulp);
     bad |= (int)assay__json_put_real(row, "max_rho", o->max_rho);
+    bad |= (int)assay__json_put_bool(row, "is_exact", o->is_exact);
+    if (o->elements > 0)
+        bad |= (int)assay__json_put_int(row, "elements", (int64_t)o->elements);
     bad |= (int)assay__json_put_int(row, "ties", (int64_t)o->ties);
     bad |= (int)assay__json_put_int(row, "searched", (int64_t)o->searched);
     bad |= (int)assay__json_put_int(row, "total", (int64_t)o->total);
@@ -138,14 +141,23 @@ static void outcome_json(const assay__outcome *o)
     json_decref(row);
 }
 
+/* A maximum of a sample is a lower bound, and says of how many elements. */
 static void outcome_error(const assay__outcome *o, char *buf, size_t cap)
 {
+    char figure[32], of[48] = "all inputs";
+
+    if (!o->is_exact)
+        (void)snprintf(of, sizeof of, "%llu elements", (unsigned long long)o->elements);
     if (!isnan(o->max_rho))
-        (void)snprintf(buf, cap, "rho %.3g", o->max_rho);
+        (void)snprintf(figure, sizeof figure, "%.3g", o->max_rho);
     else if (!isnan(o->max_ulp))
-        (void)snprintf(buf, cap, "%.0f ulp", o->max_ulp);
-    else
+        (void)snprintf(figure, sizeof figure, "%.0f ulp", o->max_ulp);
+    else {
         (void)snprintf(buf, cap, "error -");
+        return;
+    }
+    (void)snprintf(buf, cap, "%s %s %s of %s", isnan(o->max_rho) ? "max" : "max rho",
+                   o->is_exact ? "=" : ">=", figure, of);
 }
 
 /* An unknown is absent: the default may have failed, or its time was not to be believed. */
@@ -163,7 +175,7 @@ static void outcome_speedup(const assay__outcome *o, char *buf, size_t cap)
 static void outcome_text(const assay__outcome *o)
 {
     double rate = o->compute_bound ? o->flops / o->time_ns : o->bytes / o->time_ns;
-    char error[48], kernel[160], speedup[64];
+    char error[112], kernel[160], speedup[64];
 
     if (o->winner == NULL) {
         printf("%s\n    %s of %zu\n", o->problem,
@@ -174,7 +186,7 @@ static void outcome_text(const assay__outcome *o)
     outcome_speedup(o, speedup, sizeof speedup);
     (void)snprintf(kernel, sizeof kernel, "%s/%s%s%s%s", o->backend, o->winner,
                    o->tunables[0] ? "{" : "", o->tunables, o->tunables[0] ? "}" : "");
-    printf("%s\n    %s  %s  %s (%s of peak)  %s  max %s  %zu tied of %zu\n", o->problem, kernel,
+    printf("%s\n    %s  %s  %s (%s of peak)  %s  %s  %zu tied of %zu\n", o->problem, kernel,
            assay__format_interval(o->time_ns, o->lo_ns, o->hi_ns, o->visits).text,
            o->compute_bound ? assay__format_flops(rate * 1e9).text
                             : assay__format_bandwidth(rate * 1e9).text,

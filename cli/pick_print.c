@@ -272,10 +272,13 @@ static void variant_text(const assay_candidate *c, assay__str *out)
 
 static void error_text(const assay_route *r, assay__str *out)
 {
+    const char *sign = r->proof == ASSAY_PROOF_EXHAUSTIVE ? "=" : ">="; /* of a sample */
+
     if (!isnan(r->max_ulp))
-        assay__str_addf(out, "max %.6g ulp", (double)r->max_ulp);
+        assay__str_addf(out, "max %s %.6g ulp", sign, (double)r->max_ulp);
     if (!isnan(r->max_rho))
-        assay__str_addf(out, "%smax rho %.4g", out->len > 0 ? ", " : "", (double)r->max_rho);
+        assay__str_addf(out, "%smax rho %s %.4g", out->len > 0 ? ", " : "", sign,
+                        (double)r->max_rho);
     if (out->len > 0)
         assay__str_addf(out, " (proof: %s)", proof_name(r->proof));
     if (r->stability != ASSAY_STABILITY_ABSENT)

@@ -49,10 +49,13 @@ static void cell_speedup(assay__page *page, const assay__cost_case *c)
 static void cell_error(assay__page *page, const assay__cost_case *c,
                        const assay__cost_candidate *one)
 {
+    /* The maximum of a sample is a lower bound. */
+    const char *sign = one->proof == ASSAY_PROOF_EXHAUSTIVE ? "=" : ">=";
+
     if (c->is_contraction && !isnan(one->max_rho))
-        assay__page_cellf(page, "rho %s", assay__format_real(one->max_rho, 3).text);
+        assay__page_cellf(page, "rho %s %s", sign, assay__format_real(one->max_rho, 3).text);
     else if (!isnan(one->max_ulp))
-        assay__page_cellf(page, "%.0f ulp", one->max_ulp); /* dist: a whole number */
+        assay__page_cellf(page, "%s %.0f ulp", sign, one->max_ulp); /* dist: a whole number */
     else
         assay__page_cell(page, NULL);
 }

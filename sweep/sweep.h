@@ -33,6 +33,8 @@ typedef struct assay__outcome {
     bool compute_bound;
     double speedup, speedup_lo, speedup_hi; /* default's time over the winner's; NaN: none */
     double max_ulp, max_rho;                /* NaN: none */
+    bool is_exact;                          /* maxima over all inputs, else lower bounds */
+    uint64_t elements;                      /* compared for them; 0 with is_exact */
     size_t ties, searched, total;
     size_t visits;
 } assay__outcome;

@@ -439,6 +439,7 @@ static void conclude(sweep_problem *p, sweep_candidate *c, const judged *all)
     c->max_abs = stats->max_abs;
     c->max_rho = stats->rho_elements > 0 ? stats->max_rho : NAN;
     c->proof = proof_of(p, stats);
+    c->elements = stats->elements;
     if (c->verdict == ASSAY__VERDICT_NONE && trust != ASSAY_TRUST_OK && stats->elements > 0) {
         c->verdict = ASSAY__VERDICT_MISTRUSTED;
         c->out = true;

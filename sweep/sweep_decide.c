@@ -330,6 +330,8 @@ static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
                         .speedup_hi = c == base ? 1.0 : 1.0 / c->ratio_lo,
                         .max_ulp = c->max_ulp,
                         .max_rho = c->max_rho,
+                        .is_exact = c->proof == ASSAY_PROOF_EXHAUSTIVE,
+                        .elements = c->proof == ASSAY_PROOF_EXHAUSTIVE ? 0 : c->elements,
                         .searched = p->count,
                         .total = p->total,
                         .visits = c->confirm_count > 0 ? c->confirm_count : c->visit_count};

@@ -50,6 +50,7 @@ typedef struct sweep_candidate {
     bool stable;                               /* same bits in every visit so far */
     double max_ulp, max_rho, max_rel, max_abs; /* NaN none */
     assay_proof proof;
+    uint64_t elements; /* behind these figures, when the proof is not exhaustive */
     const struct sweep_exhaust *exhaust; /* its run over all inputs; NULL: none */
     double screen_ns;
     size_t visit_count;

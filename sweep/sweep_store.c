@@ -174,6 +174,7 @@ static assay_status recall_accuracy(sweep *s, sweep_problem *p, sweep_candidate 
     c->max_rel = row.max_rel;
     c->max_abs = row.max_abs;
     c->proof = row.proof;
+    c->elements = (uint64_t)row.elements;
     return ASSAY_OK;
 }
 

@@ -23,7 +23,7 @@ verdicts() { # KERNEL
 }
 proofs="accuracy WHERE stratum = 'exhaustive' AND proof = 'exhaustive'"
 
-expect 0 '*' '*' sweep bf16 --backend villains,cpu
+expect 0 '*  max = 0 ulp of all inputs  *' '*' sweep bf16 --backend villains,cpu
 [[ $(verdicts v_rare) == 'wrong over all inputs: distance 64 at input 0x41a3, allowed '* ]] ||
     fail "v_rare: $(verdicts v_rare)"
 [[ $(verdicts v_rare_segv) == 'crashed over all inputs: '*'signal 11'* ]] || fail "v_rare_segv: $(verdicts v_rare_segv)"
@@ -40,7 +40,7 @@ ask=(assay pick --db "$db" --op exp --dtype bf16 --shape n=777 --max-ulp 1)
 expect 0 '*' '*' "${ask[@]}" --proof exhaustive --json
 jq -e '.tier == "unknown" and .is_default and .chosen.proof == "exhaustive" and .chosen.accuracy > 0 and
     .chosen.max_ulp <= 1 and (.chosen | has("time_ns") | not)' "$WORK/stdout" >/dev/null || fail "$(cat "$WORK/stdout")"
-expect 0 '*' '*' "${ask[@]}" --explain
+expect 0 '*max = 0 ulp (proof: exhaustive)*its error over all inputs is known*' '*' "${ask[@]}" --explain
 expect 1 '*' '*' assay pick --db "$db" --op exp --dtype f16 --shape n=777 --max-ulp 1
 expect 1 '*' '*' assay pick --db "$db" --op softmax_last_dim --dtype bf16 --shape rows=3,cols=259 --max-ulp 1
 expect 1 '*' '*' assay pick --db "$db" --op add --dtype bf16 --shape n=777 --max-ulp 1
@@ -69,7 +69,8 @@ expect 0 '*' '*' sweep bf16 --backend cpu --resume
 [[ $(sql "SELECT count(*) FROM $proofs AND passed = 1") == "$cpu" ]] || fail "the missing evidence was not made"
 
 # f32: not unless asked; an interrupt leaves no half evidence.
-expect 0 '*' '*' sweep f32 --backend cpu --kernel cpu_exp_avx2
+expect 0 '*  max >= 0 ulp of 2000 elements  *' '*' sweep f32 --backend cpu --kernel cpu_exp_avx2
+expect 0 '*max >= 0 ulp *' '*' assay pick --db "$db" --op exp --dtype f32 --shape n=1000 --explain
 [[ $(sql "SELECT count(*) FROM $proofs AND elements > 65536") == 0 ]] || fail "f32 over all inputs unasked"
 expect 130 '*' '*' timeout --preserve-status -s INT 4 assay sweep --db "$db" --op exp --dtype f32 --shape n=1000 \
     --profile quick --backend cpu --kernel cpu_exp_avx2 --exhaustive --resume
