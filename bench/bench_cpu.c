@@ -187,6 +187,14 @@ typedef struct stream_row {
 
 static const stream_row streams[] = {
     {"cpu_add_avx2", ASSAY_OP_add, 3, 12, 0.9, 0.9, 1},
+    {"cpu_mul_avx2", ASSAY_OP_mul, 3, 12, 0.9, 0.9, 1},
+    {"cpu_relu_avx2", ASSAY_OP_relu, 2, 8, 0.9, 0.9, 1},
+    {"cpu_tanh_fast_avx2", ASSAY_OP_tanh, 2, 8, 0.6, 0.75, 1},
+    {"cpu_gelu_fast_avx2", ASSAY_OP_gelu, 2, 8, 0.6, 0.75, 1},
+    {"cpu_gelu_erf_fast_avx2", ASSAY_OP_gelu_erf, 2, 8, 0.0, 0.0, 1},
+    {"cpu_silu_fast_avx2", ASSAY_OP_silu, 2, 8, 0.0, 0.0, 1},
+    {"cpu_log_fast_avx2", ASSAY_OP_log, 2, 8, 0.0, 0.0, 1},
+    {"cpu_rsqrt_avx2", ASSAY_OP_rsqrt, 2, 8, 0.0, 0.0, 1},
     {"cpu_exp_avx2", ASSAY_OP_exp, 2, 8, 0.0, 0.0, 1}, /* through f64: exactness, not speed */
     {"cpu_exp_fast_avx2", ASSAY_OP_exp, 2, 8, 0.6, 0.75, 1},
     {"cpu_softmax_avx2", ASSAY_OP_softmax_last_dim, 2, 8, 0.6, 0.75, 1},

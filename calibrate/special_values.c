@@ -76,7 +76,7 @@ static double stepped(assay_dtype dtype, double from, int64_t steps)
 }
 
 /* ln of the overflow threshold, of the least normal and of the rounding to zero, or k ln2 / 2. */
-static double exp_anchor(const assay_dtype_info *info, uint64_t bits)
+static double exp_threshold(const assay_dtype_info *info, uint64_t bits)
 {
     switch (bits & 3) {
     case 0:
@@ -88,6 +88,12 @@ static double exp_anchor(const assay_dtype_info *info, uint64_t bits)
     default:
         return (int)(bits >> 2 & 15) * 0.5 * LN2 - 3.5 * LN2;
     }
+}
+
+/* Of e^x and of e^-x. */
+static double exp_anchor(const assay_dtype_info *info, uint64_t bits)
+{
+    return exp_threshold(info, bits) * (bits >> 6 & 1 ? -1.0 : 1.0);
 }
 
 double assay__special_edge(bool is_exp, assay_dtype dtype, uint64_t bits)

@@ -35,7 +35,7 @@ assay_status assay__acceptance_of(const assay_problem *p, assay_accept_spec *out
     switch (info->bound_rule) {
     case ASSAY_BOUND_EXACT:
         ASSAY_TRY(assay__accept_elementwise(dtype, 0, out));
-        out->is_strict_zero = true;
+        out->is_strict_zero = info->bound_fixed > 0.0;
         return ASSAY_OK;
     case ASSAY_BOUND_DIST:
         return assay__accept_elementwise(dtype, (uint64_t)info->bound_fixed, out);

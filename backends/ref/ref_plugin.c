@@ -60,7 +60,8 @@ static const char *const softmax_last_dim_libraries[] = {"libm.so.6", "libmvec.s
 static const char *const matmul_libraries[] = {"libmpfr.so.6", NULL};
 
 /* Those of ref_ops.def. */
-#define ELEMENTWISE "backends/ref/ref_elementwise.c"
+#define ELEMENTWISE    "backends/ref/ref_elementwise.c"
+#define TRANSCENDENTAL "backends/ref/ref_unary.c", "backends/ref/ref_unary_avx2.c"
 static const char *const none[] = {NULL};
 #define REF_ROW(op, shape, libraries_, ...)                                                        \
     assay_status ref_wide_##op(const assay_launch *launch, unsigned threads, const assay_wide *o); \

@@ -43,7 +43,21 @@ static const struct hand {
     {ASSAY_OP_maximum, NAN, 7, NAN},   {ASSAY_OP_maximum, 7, NAN, NAN},
     {ASSAY_OP_maximum, -INF, -3, -3},  {ASSAY_OP_minimum, 1, 2, 1},
     {ASSAY_OP_minimum, -0.0, 0, -0.0}, {ASSAY_OP_minimum, 0, -0.0, -0.0},
-    {ASSAY_OP_minimum, NAN, 7, NAN},   {ASSAY_OP_minimum, 7, NAN, NAN},
+    {ASSAY_OP_relu, -3, 0, 0},         {ASSAY_OP_relu, 2.5, 0, 2.5},
+    {ASSAY_OP_relu, -0.0, 0, 0},       {ASSAY_OP_relu, NAN, 0, NAN},
+    {ASSAY_OP_tanh, -0.0, 0, -0.0},    {ASSAY_OP_tanh, -INF, 0, -1},
+    {ASSAY_OP_tanh, NAN, 0, NAN},      {ASSAY_OP_sigmoid, 0, 0, 0.5},
+    {ASSAY_OP_sigmoid, INF, 0, 1},     {ASSAY_OP_sigmoid, -INF, 0, 0},
+    {ASSAY_OP_silu, 0, 0, 0},          {ASSAY_OP_silu, INF, 0, INF},
+    {ASSAY_OP_silu, -INF, 0, NAN},     {ASSAY_OP_gelu, -0.0, 0, -0.0},
+    {ASSAY_OP_gelu, 64, 0, 64},        {ASSAY_OP_gelu, -INF, 0, NAN},
+    {ASSAY_OP_gelu_erf, 64, 0, 64},    {ASSAY_OP_gelu_erf, -INF, 0, NAN},
+    {ASSAY_OP_gelu_erf, INF, 0, INF},  {ASSAY_OP_log, 1, 0, 0},
+    {ASSAY_OP_log, 0, 0, -INF},        {ASSAY_OP_log, -1, 0, NAN},
+    {ASSAY_OP_log, INF, 0, INF},       {ASSAY_OP_rsqrt, 4, 0, 0.5},
+    {ASSAY_OP_rsqrt, -0.0, 0, -INF},   {ASSAY_OP_rsqrt, INF, 0, 0},
+    {ASSAY_OP_rsqrt, -2, 0, NAN},      {ASSAY_OP_minimum, NAN, 7, NAN},
+    {ASSAY_OP_minimum, 7, NAN, NAN},
 };
 
 static bool same(double got, double want)
@@ -89,11 +103,109 @@ static int difference(mpfr_t y, const mpfr_t a, const mpfr_t b)
     return mpfr_sub(y, a, b, MPFR_RNDN);
 }
 
-static const struct binary {
+/* Written anew from the definitions, at another precision than the reference's own. */
+static int log_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    return mpfr_log(y, x, MPFR_RNDN);
+}
+
+static int tanh_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    return mpfr_tanh(y, x, MPFR_RNDN);
+}
+
+static int rsqrt_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    if (mpfr_zero_p(x)) /* MPFR gives +inf for -0 */
+        return mpfr_ui_div(y, 1, x, MPFR_RNDN);
+    return mpfr_rec_sqrt(y, x, MPFR_RNDN);
+}
+
+static int relu_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    if (mpfr_sgn(x) > 0 || mpfr_nan_p(x))
+        return mpfr_set(y, x, MPFR_RNDN);
+    mpfr_set_zero(y, 1);
+    return 0;
+}
+
+/* (1 + tanh(x/2)) / 2, f times it. */
+static void half_angle(mpfr_t y, const mpfr_t x, const mpfr_t f)
+{
+    mpfr_div_2ui(y, x, 1, MPFR_RNDN);
+    mpfr_tanh(y, y, MPFR_RNDN);
+    mpfr_add_ui(y, y, 1, MPFR_RNDN);
+    mpfr_div_2ui(y, y, 1, MPFR_RNDN);
+    mpfr_mul(y, y, f, MPFR_RNDN);
+}
+
+static int sigmoid_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    mpfr_t one;
+    mpfr_init2(one, 2);
+    mpfr_set_ui(one, 1, MPFR_RNDN);
+    half_angle(y, x, one);
+    mpfr_clear(one);
+    return 0;
+}
+
+static int silu_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    half_angle(y, x, x);
+    return 0;
+}
+
+static int gelu_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    mpfr_t u, c;
+
+    (void)unused;
+    mpfr_inits2(4 * BITS, u, c, NULL);
+    mpfr_pow_ui(u, x, 3, MPFR_RNDN);
+    mpfr_set_str(c, "0.044715", 10, MPFR_RNDN);
+    mpfr_fma(u, u, c, x, MPFR_RNDN);
+    mpfr_const_pi(c, MPFR_RNDN);
+    mpfr_ui_div(c, 2, c, MPFR_RNDN);
+    mpfr_sqrt(c, c, MPFR_RNDN);
+    mpfr_mul(u, u, c, MPFR_RNDN);
+    mpfr_mul_ui(u, u, 2, MPFR_RNDN);
+    half_angle(y, u, x);
+    mpfr_clears(u, c, NULL);
+    return 0;
+}
+
+static int gelu_erf_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    mpfr_t z;
+
+    (void)unused;
+    mpfr_init2(z, 4 * BITS);
+    mpfr_set_d(z, 0.5, MPFR_RNDN);
+    mpfr_sqrt(z, z, MPFR_RNDN);
+    mpfr_mul(z, z, x, MPFR_RNDN);
+    mpfr_erf(z, z, MPFR_RNDN);
+    mpfr_add_ui(z, z, 1, MPFR_RNDN);
+    mpfr_mul(y, z, x, MPFR_RNDN);
+    mpfr_div_2ui(y, y, 1, MPFR_RNDN);
+    mpfr_clear(z);
+    return 0;
+}
+
+static const struct function {
     assay_op_id op;
     int (*f)(mpfr_t y, const mpfr_t a, const mpfr_t b);
-} binaries[] = {{ASSAY_OP_mul, product}, {ASSAY_OP_div, quotient}, {ASSAY_OP_sub, difference}};
-#define BINARIES (sizeof binaries / sizeof *binaries)
+} functions[] = {
+    {ASSAY_OP_mul, product},  {ASSAY_OP_div, quotient},        {ASSAY_OP_sub, difference},
+    {ASSAY_OP_log, log_of},   {ASSAY_OP_tanh, tanh_of},        {ASSAY_OP_rsqrt, rsqrt_of},
+    {ASSAY_OP_relu, relu_of}, {ASSAY_OP_sigmoid, sigmoid_of},  {ASSAY_OP_silu, silu_of},
+    {ASSAY_OP_gelu, gelu_of}, {ASSAY_OP_gelu_erf, gelu_erf_of}};
+#define FUNCTIONS (sizeof functions / sizeof *functions)
 
 /* hi + lo is within bound of the exact y. */
 static void check_bound(const assay_wide *w, int64_t i, mpfr_t y, const char *what)
@@ -118,8 +230,8 @@ static void check_bound(const assay_wide *w, int64_t i, mpfr_t y, const char *wh
 
 START_TEST(reference_is_within_its_bound_of_mpfr)
 {
-    const struct binary *row = &binaries[_i % (int)BINARIES];
-    assay_dtype t = floats[_i / (int)BINARIES];
+    const struct function *row = &functions[_i % (int)FUNCTIONS];
+    assay_dtype t = floats[_i / (int)FUNCTIONS];
     assay_stratum strata[ASSAY_STRATUM_COUNT];
     size_t count = assay__strata_preferred(row->op, ASSAY_STRATUM_COUNT, strata);
     mpfr_t a, b, y;
@@ -129,15 +241,15 @@ START_TEST(reference_is_within_its_bound_of_mpfr)
     for (size_t s = 0; s < count; s++) {
         plugin_case c;
         assay_wide w;
-        plugin_case_init(&c, row->op, t, "n=4000", 0);
-        for (uint32_t i = 0; i < 2; i++)
-            ck_assert_int_eq(assay__inputs_fill(&c.problem, strata[s], 3, i, 0, 4000,
+        plugin_case_init(&c, row->op, t, "n=500", 0);
+        for (uint32_t i = 0; i + 1 < c.count; i++)
+            ck_assert_int_eq(assay__inputs_fill(&c.problem, strata[s], 3, i, 0, 500,
                                                 assay_tensor_data(&c.operands[i])),
                              ASSAY_OK);
         plugin_case_wide(&c, plugin_oracle(ref, row->op), 1, &w);
         for (int64_t i = 0; i < c.elements; i++) {
             mpfr_set_d(a, plugin_case_get(&c, 0, i), MPFR_RNDN);
-            mpfr_set_d(b, plugin_case_get(&c, 1, i), MPFR_RNDN);
+            mpfr_set_d(b, plugin_case_get(&c, c.count - 2, i), MPFR_RNDN);
             row->f(y, a, b);
             check_bound(&w, i, y, assay_op_get(row->op)->name);
         }
@@ -158,7 +270,8 @@ START_TEST(exact_ops_admit_no_neighbour)
         assay_problem p = op_case_example((assay_op_id)op, floats[_i]);
         assay_accept_spec spec;
         ck_assert_int_eq(assay__acceptance_of(&p, &spec), ASSAY_OK);
-        if (assay_op_get((assay_op_id)op)->bound_rule != ASSAY_BOUND_EXACT)
+        const assay_op_info *info = assay_op_get((assay_op_id)op);
+        if (info->bound_rule != ASSAY_BOUND_EXACT)
             continue;
         assay_accept_element e = {.y = 1.0, .hi = 1.0};
         ck_assert_int_eq(assay__accept(&e, &spec), ASSAY_ACCEPT_PASS);
@@ -166,7 +279,8 @@ START_TEST(exact_ops_admit_no_neighbour)
         ck_assert_int_eq(assay__accept(&e, &spec), ASSAY_ACCEPT_FAIL);
         e.y = -0.0;
         e.hi = 0.0;
-        ck_assert_int_eq(assay__accept(&e, &spec), ASSAY_ACCEPT_FAIL);
+        ck_assert_int_eq(assay__accept(&e, &spec),
+                         info->bound_fixed > 0.0 ? ASSAY_ACCEPT_FAIL : ASSAY_ACCEPT_PASS);
     }
 }
 END_TEST
@@ -179,7 +293,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_unchecked_fixture(tcase, setup, NULL);
     tcase_add_loop_test(tcase, reference_gives_values_made_by_hand, 0, FLOATS);
-    tcase_add_loop_test(tcase, reference_is_within_its_bound_of_mpfr, 0, FLOATS * (int)BINARIES);
+    tcase_add_loop_test(tcase, reference_is_within_its_bound_of_mpfr, 0, FLOATS * (int)FUNCTIONS);
     tcase_add_loop_test(tcase, exact_ops_admit_no_neighbour, 0, FLOATS);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
