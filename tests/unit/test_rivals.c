@@ -6,6 +6,7 @@
  * Their numbers are checked by test_kernels with all others. */
 #include <check.h>
 #include <dlfcn.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ static const struct rival {
      ASSAY_OP_matmul, "m=2,n=2,k=2"},
     {"blis", "ASSAY_BLIS", "bli_sgemm", "soname architecture threading", ASSAY_OP_matmul,
      "m=2,n=2,k=2"},
+    {"sleef", "ASSAY_SLEEF", "Sleef_expf8_u10", "soname version", ASSAY_OP_exp, "n=5"},
 };
 #define RIVALS ((int)(sizeof rivals / sizeof *rivals))
 
@@ -236,6 +238,92 @@ START_TEST(threads_beyond_the_cpus_are_left_out)
 }
 END_TEST
 
+/* It is linked in whole, so its BLAS names must not leave the plug-in. */
+START_TEST(libxsmm_keeps_its_names_to_itself)
+{
+    static const char *const names[] = {"sgemm_", "dgemm_", "libxsmm_init", "libxsmm_smmdispatch"};
+    const char *build = getenv("ASSAY_BUILD");
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/lib/assay/assay_libxsmm.so", build != NULL ? build : "build");
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    ck_assert_msg(handle != NULL, "%s", dlerror());
+    ck_assert_ptr_nonnull(dlsym(handle, ASSAY_PLUGIN_SYMBOL));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_msg(dlsym(handle, names[i]) == NULL, "%s is exported", names[i]);
+}
+END_TEST
+
+static const struct libxsmm_case {
+    const char *params;
+    bool runs;
+} libxsmm_cases[] = {
+    {"m=3,n=4,k=5", true},
+    {"m=3,n=4,k=5,beta=1,trans_a=t", true},
+    {"m=0,n=1099511627776,k=5", false},
+    {"m=0,n=4,k=5", true},
+    {"m=256,n=256,k=256", true},
+    {"m=256,n=256,k=257", false},
+    {"m=3,n=4,k=0", false},
+    {"m=3,n=4,k=5,trans_b=t", false},
+    {"m=3,n=4,k=5,alpha=2", false},
+    {"m=3,n=4,k=5,beta=0.5", false},
+};
+
+START_TEST(libxsmm_takes_what_its_generator_knows)
+{
+    const assay_manifest *m = plugin_load("libxsmm");
+    const struct libxsmm_case *l = &libxsmm_cases[_i];
+    assay_problem p;
+    char text[128], *rest = text;
+
+    snprintf(text, sizeof text, "%s", l->params);
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_matmul, ASSAY_F32, &p), ASSAY_OK);
+    for (char *item; (item = strsep(&rest, ",")) != NULL;) {
+        char *value = strchr(item, '=');
+        *value++ = '\0';
+        ck_assert_int_eq(assay_problem_set(&p, item, value), ASSAY_OK);
+    }
+    ck_assert_msg(m->kernels[0].can_run_fn(&p, NULL) == l->runs, "%s", l->params);
+}
+END_TEST
+
+START_TEST(libxsmm_says_what_it_is_or_why_it_is_not)
+{
+    static const struct rival libxsmm = {.name = "libxsmm"};
+    char text[512];
+
+    if (absent(&libxsmm, identify(&libxsmm, text, sizeof text)))
+        return;
+    ck_assert_msg(strstr(text, "build_id=sha256:") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "target=") != NULL && strstr(text, "target=\n") == NULL, "%s", text);
+    ck_assert_int_eq(identify(&libxsmm, text, 20), ASSAY_OVERFLOW);
+}
+END_TEST
+
+/* SLEEF 3.5.1 overflows early: up to the last finite result it must not show. */
+START_TEST(sleef_exp_is_finite_as_far_as_exp_is)
+{
+    const assay_manifest *m = plugin_load("sleef");
+    const assay_kernel_desc *k = plugin_kernel(m, ASSAY_OP_exp, ASSAY_F64, NULL);
+    static const double x[] = {709.782711, 709.7827111495575, 709.782712, 0x1.62e42fefa39efp+9,
+                               0x1.62e42fefa39f0p+9};
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {1, _i == 0 ? 256 : 512};
+    plugin_case c;
+
+    plugin_case_init(&c, ASSAY_OP_exp, ASSAY_F64, "n=45", 0);
+    for (int64_t i = 0; i < 45; i++)
+        plugin_case_set(&c, 0, i, x[i % 5]);
+    if (in_child(usable, &rivals[2], NULL) == 0 && k->can_run_fn(&c.problem, tunables)) {
+        ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+        for (int64_t i = 0; i < 45; i++)
+            ck_assert_msg(isfinite(plugin_case_get(&c, 1, i)) == (i % 5 < 4), "exp(%a) is %a",
+                          x[i % 5], plugin_case_get(&c, 1, i));
+    }
+    plugin_case_clear(&c);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("rivals");
@@ -247,6 +335,11 @@ int main(void)
     tcase_add_loop_test(library, shadowed_library_is_refused, 0, RIVALS);
     tcase_add_loop_test(kernel, libraries_in_one_process_compute_by_themselves, 0, 2);
     tcase_add_loop_test(kernel, threads_beyond_the_cpus_are_left_out, 0, RIVALS);
+    tcase_add_test(library, libxsmm_keeps_its_names_to_itself);
+    tcase_add_test(library, libxsmm_says_what_it_is_or_why_it_is_not);
+    tcase_add_loop_test(kernel, libxsmm_takes_what_its_generator_knows, 0,
+                        (int)(sizeof libxsmm_cases / sizeof *libxsmm_cases));
+    tcase_add_loop_test(kernel, sleef_exp_is_finite_as_far_as_exp_is, 0, 2);
     suite_add_tcase(suite, library);
     suite_add_tcase(suite, kernel);
     SRunner *runner = srunner_create(suite);

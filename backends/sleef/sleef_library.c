@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/sleef/sleef_library.c -- where SLEEF is found and what is taken from it. */
+#include "backends/sleef/sleef_calls.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "runtime/host_opened.h"
+
+static sleef_library library;
+static bool ready;
+static char reason[PATH_MAX + 256];
+
+static const char *const places[] = {"/usr/lib/x86_64-linux-gnu/libsleef.so.3", "libsleef.so.3",
+                                     NULL};
+
+#define TAKE(name, field)                    \
+    {                                        \
+        name, offsetof(sleef_library, field) \
+    }
+static const assay__opened_symbol symbols[] = {
+    TAKE("Sleef_expf8_u10", exp.f32[0]),
+    TAKE("Sleef_expf16_u10", exp.f32[1]),
+    TAKE("Sleef_expd4_u10", exp.f64[0]),
+    TAKE("Sleef_expd8_u10", exp.f64[1]),
+};
+
+static const assay__opened_spec spec = {
+    .title = "SLEEF",
+    .variable = "ASSAY_SLEEF",
+    .package = "libsleef3",
+    .places = places,
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof *symbols,
+};
+
+static void open_once(void)
+{
+    ready = assay__opened_load(&spec, &library, reason, sizeof reason);
+}
+
+const sleef_library *sleef_open(const char **why)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, open_once);
+    if (why != NULL)
+        *why = reason;
+    return ready ? &library : NULL;
+}

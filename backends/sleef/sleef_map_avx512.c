@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/sleef/sleef_map_avx512.c -- a function of vectors of 512 bits over an array.
+ *
+ * The rest of an array takes the same path as whole vectors, so that no cut changes a bit. */
+#include <immintrin.h>
+#include <string.h>
+
+#include "backends/sleef/sleef_calls.h"
+
+void sleef_map_f32_avx512(const sleef_step *step, const void *x, void *y, int64_t n)
+{
+    __m512 (*function)(__m512) = (__m512(*)(__m512))step->fn;
+    const float *in = x;
+    float *out = y, last[16] = {0};
+    int64_t i = 0;
+
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(out + i, function(_mm512_loadu_ps(in + i)));
+    if (i == n)
+        return;
+    memcpy(last, in + i, (size_t)(n - i) * sizeof *last);
+    _mm512_storeu_ps(last, function(_mm512_loadu_ps(last)));
+    memcpy(out + i, last, (size_t)(n - i) * sizeof *last);
+}
+
+/* `doubt`: a bit for each element whose result in `out` is computed anew. */
+static void repair(const sleef_step *step, __m512d v, double *out, int doubt)
+{
+    double in[8];
+
+    _mm512_storeu_pd(in, v);
+    for (int i = 0; i < 8; i++)
+        if (((unsigned)doubt >> i & 1u) != 0)
+            out[i] = step->exact(in[i]);
+}
+
+void sleef_map_f64_avx512(const sleef_step *step, const void *x, void *y, int64_t n)
+{
+    __m512d (*function)(__m512d) = (__m512d(*)(__m512d))step->fn;
+    __m512d limit = _mm512_set1_pd(step->doubtful);
+    const double *in = x;
+    double *out = y, last[8] = {0};
+
+    for (int64_t i = 0; i < n; i += 8) {
+        bool whole = i + 8 <= n;
+        if (!whole)
+            memcpy(last, in + i, (size_t)(n - i) * sizeof *last);
+        __m512d v = _mm512_loadu_pd(whole ? in + i : last);
+        double *to = whole ? out + i : last;
+        int doubt = _mm512_cmp_pd_mask(v, limit, _CMP_GT_OQ);
+        _mm512_storeu_pd(to, function(v));
+        if (doubt != 0)
+            repair(step, v, to, doubt);
+        if (!whole)
+            memcpy(out + i, last, (size_t)(n - i) * sizeof *last);
+    }
+}
