@@ -100,8 +100,15 @@ static assay_status check_candidate(assay__store *store, int64_t route,
     ASSAY_TRY(has_row(store, HAS_REVISION, c->revision_row, &revision));
     if (c->measurement != 0)
         ASSAY_TRY(has_row(store, HAS_MEASUREMENT, c->measurement, &measurement));
-    if (revision && measurement)
+    if (revision && measurement && assay__candidate_is_sound(c))
         return ASSAY_OK;
+    if (revision && measurement) {
+        snprintf(text, sizeof text,
+                 "row %lld of route has a candidate (revision %llu) whose figures cannot be",
+                 (long long)route, (unsigned long long)c->revision_row);
+        add_finding(f, text);
+        return ASSAY_OK;
+    }
     snprintf(text, sizeof text,
              "row %lld of route has a candidate that points at a missing row of %s",
              (long long)route, revision ? "measurement" : "revision");

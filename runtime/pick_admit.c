@@ -103,6 +103,8 @@ static bool has_good_verdict(const trial *t)
     if (verdict == ASSAY__VERDICT_OK || verdict == ASSAY__VERDICT_NOISY ||
         verdict == ASSAY__VERDICT_THROTTLED)
         return true;
+    if (verdict == ASSAY__VERDICT_UNSOUND)
+        return refuse(t, "its stored record is damaged; run assay check");
     return refuse(t, "verdict: %s",
                   verdict < sizeof texts / sizeof texts[0] ? texts[verdict] : "is unknown here");
 }

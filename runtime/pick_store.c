@@ -166,6 +166,21 @@ static assay_status reserve(assay__pick_store *s, size_t candidates, size_t text
     return GROW(s, text, text_used, text_cap, text * s->routes_here);
 }
 
+/* A record that says what cannot be answers nothing, and does not count as evidence either. */
+static void void_unsound(assay__route_candidate *candidates, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assay__route_candidate *c = &candidates[i];
+        if (assay__candidate_is_sound(c))
+            continue;
+        c->time_ns = c->lo_ns = c->hi_ns = c->ratio = c->ratio_lo = c->ratio_hi = NAN;
+        c->max_ulp = c->max_rho = c->max_rel = c->max_abs = NAN;
+        c->proof = ASSAY_PROOF_ABSENT;
+        c->stability = ASSAY_STABILITY_ABSENT;
+        c->verdict = ASSAY__VERDICT_UNSOUND;
+    }
+}
+
 static assay_status take_route(void *cookie, const assay__store_route *r)
 {
     assay__pick_store *s = cookie;
@@ -194,6 +209,7 @@ static assay_status take_route(void *cookie, const assay__store_route *r)
     if (r->candidate_count > 0)
         memcpy(s->candidates + s->candidate_count, r->candidates,
                r->candidate_count * sizeof *s->candidates);
+    void_unsound(s->candidates + s->candidate_count, r->candidate_count);
     s->candidate_count += r->candidate_count;
     route.hash = route_hash(problem, length, route.layout, route.align, route.policy);
     ASSAY_TRY(GROW(s, routes, route_count, route_cap, 1));

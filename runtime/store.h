@@ -39,6 +39,11 @@ typedef enum assay__verdict {
     ASSAY__VERDICT_MISTRUSTED /* the data could not tell right from wrong */
 } assay__verdict;
 
+#define ASSAY__VERDICT_UNSOUND 255 /* in memory only: the record says what cannot be */
+
+/* Can this have been measured?  Records are packed, so no constraint of the store guards them. */
+bool assay__candidate_is_sound(const assay__route_candidate *c);
+
 /* A variant that routes refer to. */
 typedef struct assay__store_revision {
     uint64_t row;
