@@ -13,8 +13,8 @@
 
 const char *const assay__db_views_sql = assay__views_sql;
 
-/* Pages in the -wal before a commit moves them into the file: 16 MiB. */
-#define CHECKPOINT_PAGES "2048"
+/* Pages in the -wal before a commit moves them into the file: 4 MiB. */
+#define CHECKPOINT_PAGES "512"
 
 #define STRING_OF(x)       STRING_OF_INNER(x)
 #define STRING_OF_INNER(x) #x

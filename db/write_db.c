@@ -39,12 +39,22 @@ assay_status assay__db_open(const char *path, assay__db **out)
     return status;
 }
 
+/* Whoever closes last moves the -wal into the file and removes it, but the last one may be a reader,
+ * which must not write.  So each writer leaves it empty; where somebody reads in it or writes, it
+ * stays, and nobody waits. */
+static void empty_wal(assay__handle *h)
+{
+    (void)sqlite3_busy_timeout(h->sql, 0);
+    (void)sqlite3_wal_checkpoint_v2(h->sql, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
 void assay__db_close(assay__db **db)
 {
     if (db == NULL || *db == NULL)
         return;
     assay__db_rollback(*db);
     assay__db_forget(*db);
+    empty_wal(&(*db)->handle);
     assay__handle_close(&(*db)->handle);
     free(*db);
     *db = NULL;

@@ -179,6 +179,62 @@ START_TEST(reading_an_orphaned_wal_misses_nothing)
 }
 END_TEST
 
+static int64_t wal_bytes(void)
+{
+    char wal[1100];
+    struct stat info;
+
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    return stat(wal, &info) == 0 ? (int64_t)info.st_size : 0;
+}
+
+/* A program that has the store open for picking closes later than the sweep, and may not write. */
+START_TEST(writer_leaves_an_empty_wal_beside_a_reader)
+{
+    store_rows rows;
+    assay__db *db = make_store(&rows);
+    assay__store *reader = NULL;
+    size_t count = 0;
+
+    ck_assert_int_gt(wal_bytes(), 0);
+    ck_assert_int_eq(ops->open_read(path, &reader), ASSAY_OK);
+    ck_assert_int_eq(ops->each_revision(reader, rows.deployment_hex, count_revision, &count),
+                     ASSAY_OK);
+    assay__db_close(&db);
+    ck_assert_int_eq(wal_bytes(), 0);
+    ck_assert_int_eq(ops->each_revision(reader, rows.deployment_hex, count_revision, &count),
+                     ASSAY_OK);
+    ck_assert_uint_eq(count, 2);
+    ops->close(reader);
+    ck_assert_uint_eq(read_all(&rows, false), 1);
+}
+END_TEST
+
+/* One that is in the middle of a snapshot keeps it, and the writer does not wait for it. */
+START_TEST(writer_does_not_wait_for_a_reader_inside)
+{
+    store_rows rows;
+    assay__db *db = make_store(&rows);
+    assay__store *reader = NULL;
+    size_t count = 0;
+
+    ck_assert_int_eq(ops->open_read(path, &reader), ASSAY_OK);
+    ck_assert_int_eq(ops->begin_snapshot(reader), ASSAY_OK);
+    ck_assert_int_eq(ops->each_revision(reader, rows.deployment_hex, count_revision, &count),
+                     ASSAY_OK);
+    ck_assert_int_ne(store_put_revision(db, 7, 0), 0);
+    alarm(10); /* the busy timeout is twice that */
+    assay__db_close(&db);
+    alarm(0);
+    ck_assert_int_gt(wal_bytes(), 0);
+    ck_assert_int_eq(ops->each_revision(reader, rows.deployment_hex, count_revision, &count),
+                     ASSAY_OK);
+    ck_assert_uint_eq(count, 2);
+    ops->end_snapshot(reader);
+    ops->close(reader);
+}
+END_TEST
+
 /* ---- disks ----------------------------------------------------------------------------------- */
 
 START_TEST(read_only_disk_is_read)
@@ -317,6 +373,8 @@ int main(void)
     tcase_add_test(reader, reading_changes_no_byte);
     tcase_add_test(reader, reading_beside_a_live_wal_changes_no_byte);
     tcase_add_test(reader, reading_an_orphaned_wal_misses_nothing);
+    tcase_add_test(reader, writer_leaves_an_empty_wal_beside_a_reader);
+    tcase_add_test(reader, writer_does_not_wait_for_a_reader_inside);
     tcase_add_test(disk, read_only_disk_is_read);
     tcase_add_test(disk, read_only_disk_with_a_wal_misses_nothing);
     tcase_add_test(disk, change_under_a_reader_without_locks_is_said);
