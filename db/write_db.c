@@ -39,9 +39,9 @@ assay_status assay__db_open(const char *path, assay__db **out)
     return status;
 }
 
-/* Whoever closes last moves the -wal into the file and removes it, but the last one may be a reader,
- * which must not write.  So each writer leaves it empty; where somebody reads in it or writes, it
- * stays, and nobody waits. */
+/* Whoever closes last moves the -wal into the file and removes it, but the last one may be a
+ * reader, which must not write.  So each writer leaves it empty; where somebody reads in it or
+ * writes, it stays, and nobody waits. */
 static void empty_wal(assay__handle *h)
 {
     (void)sqlite3_busy_timeout(h->sql, 0);

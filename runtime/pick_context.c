@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "runtime/deployment_host.h"
 #include "runtime/error.h"
@@ -82,6 +83,32 @@ static void tell(const assay_context *context, int level, const char *text)
         context->log(context->cookie, level, text);
 }
 
+static void look_at_file(const char *path, uint64_t out[2])
+{
+    struct stat info;
+
+    out[0] = out[1] = 0;
+    if (stat(path, &info) != 0)
+        return;
+    out[0] = (uint64_t)info.st_dev;
+    out[1] = (uint64_t)info.st_ino;
+}
+
+/* Another file has the path now: the handle would read the old one for ever. One that is gone
+ * altogether says nothing new. */
+static void drop_replaced_store(assay_context *context)
+{
+    uint64_t now[2];
+
+    if (context->store == NULL)
+        return;
+    look_at_file(context->path, now);
+    if ((now[0] == 0 && now[1] == 0) || memcmp(now, context->file, sizeof now) == 0)
+        return;
+    context->ops->close(context->store);
+    context->store = NULL;
+}
+
 /* A missing store means defaults; all else that is wrong with it is an error. */
 static assay_status open_store(assay_context *context)
 {
@@ -89,6 +116,7 @@ static assay_status open_store(assay_context *context)
 
     if (context->path == NULL || context->store != NULL)
         return ASSAY_OK;
+    look_at_file(context->path, context->file); /* before: a swap in between is seen next time */
     status = context->ops->open_read(context->path, &context->store);
     if (status != ASSAY_DB_MISSING)
         return status;
@@ -106,18 +134,37 @@ static assay_status read_store(assay_context *context, assay__pick_store **out)
                                   out);
 }
 
-assay_status assay_reload(assay_context *context)
+/* Nobody has committed since the store was read; answers that are cached stay. */
+static bool is_unchanged(assay_context *context)
+{
+    int64_t version = 0;
+
+    return context->store != NULL &&
+           context->ops->data_version(context->store, &version) == ASSAY_OK &&
+           context->store_data->path[0] != '\0' && version == context->store_data->data_version;
+}
+
+static assay_status reload(assay_context *context)
 {
     assay__pick_store *store = NULL;
     assay_status status;
 
+    drop_replaced_store(context);
+    if (is_unchanged(context))
+        return ASSAY_OK;
+    ASSAY_TRY(read_store(context, &store));
+    status = publish_new(context, store);
+    if (status != ASSAY_OK)
+        assay__pick_store_destroy(&store);
+    return status;
+}
+
+assay_status assay_reload(assay_context *context)
+{
+    assay_status status;
+
     pthread_mutex_lock(&context->reloading);
-    status = read_store(context, &store);
-    if (status == ASSAY_OK) {
-        status = publish_new(context, store);
-        if (status != ASSAY_OK)
-            assay__pick_store_destroy(&store);
-    }
+    status = reload(context);
     pthread_mutex_unlock(&context->reloading);
     return status;
 }

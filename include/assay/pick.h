@@ -166,7 +166,9 @@ void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out);
 #define ASSAY_MISSES_MAX 4096
 assay_status assay_pick_misses_write(assay_context *context, const char *path);
 
-/* Reads the store again and swaps atomically; routes handed out stay valid. */
+/* Reads the store again, when it has changed or another file has its path, and swaps atomically;
+ * routes handed out stay valid, and picks of other threads go on meanwhile.  Cheap when nothing has
+ * changed: a program calls it now and then, from any thread.  On failure the answers stay. */
 assay_status assay_reload(assay_context *context);
 
 #ifdef __cplusplus

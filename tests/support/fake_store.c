@@ -32,6 +32,13 @@ static assay_status get_version(assay__store *store, int64_t *out)
     return ASSAY_OK;
 }
 
+static assay_status get_commits(assay__store *store, int64_t *out)
+{
+    ck_assert_ptr_eq(store, &fake);
+    *out = fake.is_still ? fake.commits : ++fake.commits;
+    return ASSAY_OK;
+}
+
 static assay_status begin_snapshot(assay__store *store)
 {
     ck_assert_ptr_eq(store, &fake);
@@ -132,7 +139,7 @@ const assay__store_ops *fake_store_ops(void)
     static const assay__store_ops ops = {.open_read = open_read,
                                          .close = close_store,
                                          .schema_version = get_version,
-                                         .data_version = get_version,
+                                         .data_version = get_commits,
                                          .count_routes = count_routes,
                                          .each_revision = each_revision,
                                          .each_route = each_route,

@@ -31,6 +31,8 @@ typedef struct fake_store {
     size_t quarantine_count;
     assay__store_proof proofs[FAKE_ROWS];
     size_t proof_count;
+    int is_still; /* nobody commits: the data version stays */
+    int64_t commits;
     double copy_rate; /* peak copy_plain_t1; 0: not measured */
     int inside;       /* a snapshot is open */
 } fake_store;

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_pick.c -- the picker: reloading, registering, explaining, running, threads. */
 #include "tests/support/pick_stage.h"
+#include "tests/support/store_fixture.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -28,6 +29,74 @@ START_TEST(reload_swaps_answers_and_keeps_routes_valid)
     ck_assert_str_eq(picked_at(), "plain 0");
     ck_assert_str_eq(old.binding->desc->name, "tiled");
     ck_assert_int_eq((int)old.tunables[0], 16);
+}
+END_TEST
+
+START_TEST(reload_of_a_store_that_is_unchanged_keeps_the_cache)
+{
+    const assay__generation *before;
+
+    ask(PROBLEM);
+    ck_assert_str_eq(picked(), "tiled 16");
+    before = context->current;
+    routes[0].winner = V_PLAIN; /* nobody says so */
+    fake.is_still = 1;
+    ck_assert_int_eq(assay_reload(context), ASSAY_OK);
+    ck_assert_ptr_eq(context->current, before);
+    ck_assert_str_eq(picked(), "tiled 16");
+    fake.is_still = 0;
+    ck_assert_int_eq(assay_reload(context), ASSAY_OK);
+    ck_assert_str_eq(picked(), "plain 0");
+}
+END_TEST
+
+static uint64_t idle_after_reload(void)
+{
+    assay_pick_stats stats;
+
+    ck_assert_msg(assay_reload(context) == ASSAY_OK, "%s", assay_last_error());
+    assay_pick_stats_get(context, &stats);
+    return stats.routes_idle;
+}
+
+static void make_file(const char *path, size_t count)
+{
+    assay__db *db = NULL;
+    store_rows put;
+
+    ck_assert_msg(assay__db_open(path, &db) == ASSAY_OK, "%s", assay_last_error());
+    store_rows_put(db, &put);
+    for (size_t i = 0; i < count; i++) {
+        const assay__route_candidate c = store_candidate(put.revision, 100);
+        assay__db_route route = store_route(&put, &c, 1);
+        route.problem = store_put_problem(db, 100 + (int64_t)i);
+        ck_assert_msg(assay__db_put_route(db, &route) == ASSAY_OK, "%s", assay_last_error());
+    }
+    assay__db_close(&db);
+}
+
+/* Commits of others, and a store that is put in place of the one that is open. */
+START_TEST(reload_sees_commits_and_another_file)
+{
+    const assay_open_options bare = {.struct_size = sizeof bare, .bare = 1};
+    char folder[256];
+    const char *path, *other;
+
+    store_folder_make(folder);
+    path = store_path(folder, "s.db");
+    other = store_path(folder, "other.db");
+    make_file(path, 1);
+    ck_assert_int_eq(assay__context_open(path, &bare, assay__store_sqlite(), "elsewhere", &context),
+                     ASSAY_OK);
+    ck_assert_uint_eq(idle_after_reload(), 1);
+    make_file(path, 2);
+    ck_assert_uint_eq(idle_after_reload(), 2);
+    make_file(other, 5);
+    ck_assert_int_eq(rename(other, path), 0);
+    ck_assert_uint_eq(idle_after_reload(), 5);
+    ck_assert_int_eq(remove(path), 0);
+    ck_assert_uint_eq(idle_after_reload(), 5);
+    store_folder_remove(folder);
 }
 END_TEST
 
@@ -334,6 +403,8 @@ END_TEST
 static void fill(TCase *subject)
 {
     tcase_add_test(subject, reload_swaps_answers_and_keeps_routes_valid);
+    tcase_add_test(subject, reload_of_a_store_that_is_unchanged_keeps_the_cache);
+    tcase_add_test(subject, reload_sees_commits_and_another_file);
     tcase_add_test(subject, reload_that_fails_leaves_the_answers);
     tcase_add_test(subject, store_missing_means_defaults_and_a_warning_once_an_op);
     tcase_add_test(subject, store_damaged_is_an_error);

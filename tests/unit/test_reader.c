@@ -8,7 +8,9 @@
 
 #include <check.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <time.h>
 
 #define POISON  UINT64_C(0xdeadbeefdeadbeef)
@@ -137,6 +139,37 @@ START_TEST(line_is_found_again_past_many_domains)
     ck_assert_uint_eq(assay__readers_count(&readers), 1);
     for (size_t i = 0; i < 9; i++)
         assay__readers_clear(&many[i]);
+}
+END_TEST
+
+/* ---- a writer at any instruction ------------------------------------------------------------- */
+
+static size_t ticked;
+static void on_tick(int unused)
+{
+    (void)unused;
+    publish(ticked++);
+}
+
+/* The timer's handler publishes and frees wherever the reader happens to be, also between its look
+ * at what is published and its note. */
+START_TEST(object_that_is_replaced_before_the_note_is_not_entered)
+{
+    const struct itimerval often = {.it_interval = {0, 50}, .it_value = {0, 50}},
+                           never = {{0, 0}, {0, 0}};
+    assay__reader *mine = assay__reader_mine(&readers);
+    size_t bad = 0;
+
+    publish(ticked++);
+    ck_assert(signal(SIGALRM, on_tick) != SIG_ERR);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+    while (*(volatile size_t *)&ticked < 2000) {
+        const item *i = item_of(assay__reader_enter(&readers, mine, &published));
+        bad += *(const volatile uint64_t *)&i->version == POISON;
+        assay__reader_leave(mine);
+    }
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+    ck_assert_uint_eq(bad, 0);
 }
 END_TEST
 
@@ -271,6 +304,8 @@ int main(void)
     tcase_add_test(one, lines_of_two_domains_do_not_meet);
     tcase_add_test(one, line_is_found_again_past_many_domains);
     tcase_add_test(one, counts_are_summed_over_threads);
+    tcase_set_timeout(one, 30);
+    tcase_add_test(one, object_that_is_replaced_before_the_note_is_not_entered);
     tcase_add_checked_fixture(many, setup, teardown);
     tcase_set_timeout(many, 30);
     tcase_add_test(many, lines_of_threads_that_ended_are_used_again);
