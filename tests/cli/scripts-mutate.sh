@@ -3,6 +3,8 @@
 # SPDX-FileCopyrightText: The Assay authors
 # mutate: a killed, a surviving, an idle and a broken mutation.
 set -u
+# Lines that code has moved away from guard nothing.
+scripts/mutate -n || exit 1
 mkdir -p "$WORK/tree/tests/mutations.d" "$WORK/tree/scripts"
 root=$PWD
 cp scripts/run-tests "$WORK/tree/scripts/"
