@@ -73,20 +73,19 @@ static void put_standing(const assay__judged *item, bool is_default, char *buf, 
         put_time(m, time, sizeof time);
     put_copies(item, copies, sizeof copies);
     if (item->chosen && is_default)
-        (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer%s%s", rank,
-                       cost_word(item->tier), copies);
+        (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer%s%.45s",
+                       rank, cost_word(item->tier), copies);
     else if (m == NULL)
         (void)snprintf(
-            buf, cap, "never measured for this question (rank %d)%s%s%s", rank,
+            buf, cap, "never measured for this question (rank %d)%s%s%.45s", rank,
             item->proof == ASSAY_PROOF_EXHAUSTIVE ? ", its error over all inputs is known" : "",
             cost_word(item->tier), copies);
     else if (item->tier == ASSAY_TIER_DECLARED)
-        (void)snprintf(buf, cap, "not ranked: %s on contiguous inputs, no rate of copying%s", time,
-                       copies);
+        (void)snprintf(buf, cap, "not ranked: %.60s on contiguous inputs%.45s", time, copies);
     else if (item->tier == ASSAY_TIER_PREDICTED) {
         (void)snprintf(whole, sizeof whole, "%.4g ns [%.4g, %.4g]", item->time_ns, item->lo_ns,
                        item->hi_ns);
-        (void)snprintf(buf, cap, "%s: predicted %s%s",
+        (void)snprintf(buf, cap, "%s: predicted %s%.45s",
                        item->chosen ? "chosen"
                        : item->tied ? "tie"
                                     : "not better for certain",
