@@ -511,6 +511,17 @@ START_TEST(figures_are_those_of_single_elements)
 }
 END_TEST
 
+START_TEST(sums_round_to_the_nearest_of_their_steps)
+{
+    assay_exact_sum sum = {0, 0};
+    assay__sum_add(&sum, 0x1.8p-33); /* three quarters of a step */
+    ck_assert_uint_eq(sum.part, 1);
+    assay__sum_add(&sum, 3.0 + 0x1.8p-32); /* one and a half: to even */
+    ck_assert_uint_eq(sum.part, 3);
+    ck_assert_uint_eq(sum.whole, 3);
+}
+END_TEST
+
 START_TEST(packed_statistics_are_the_same)
 {
     static const float got[] = {1.0f, 2.0f, 3.0f, NAN}, from[] = {7.0f, 8.0f, 9.0f, 10.0f};
@@ -572,6 +583,7 @@ int main(void)
     tcase_add_test(figures, blind_data_are_mistrusted);
     tcase_add_test(figures, bad_batches_are_refused);
     tcase_add_loop_test(scan, scans_agree_and_plain_elements_are_plain, 0, 6);
+    tcase_add_test(scan, sums_round_to_the_nearest_of_their_steps);
     tcase_add_test(scan, packed_statistics_are_the_same);
     tcase_add_loop_test(scan, figures_are_those_of_single_elements, 0, 6);
 
