@@ -133,6 +133,9 @@ static void outcome_json(const assay__outcome *o)
     bad |= (int)assay__json_put_bool(row, "is_exact", o->is_exact);
     if (o->elements > 0)
         bad |= (int)assay__json_put_int(row, "elements", (int64_t)o->elements);
+    if (o->decision[0] != '\0')
+        bad |= (int)assay__json_put_string(row, "decision", o->decision);
+    bad |= (int)assay__json_put_real(row, "resolution", o->resolution);
     bad |= (int)assay__json_put_int(row, "ties", (int64_t)o->ties);
     bad |= (int)assay__json_put_int(row, "searched", (int64_t)o->searched);
     bad |= (int)assay__json_put_int(row, "total", (int64_t)o->total);
@@ -172,10 +175,23 @@ static void outcome_speedup(const assay__outcome *o, char *buf, size_t cap)
                        o->speedup_hi);
 }
 
+static void outcome_ties(const assay__outcome *o, char *buf, size_t cap)
+{
+    int n = snprintf(buf, cap, "%zu tied of %zu", o->ties, o->searched);
+
+    if (n < 0 || (size_t)n >= cap || strcmp(o->decision, "undecidable") != 0)
+        return;
+    if (isnan(o->resolution))
+        (void)snprintf(buf + n, cap - (size_t)n, " (undecidable)");
+    else
+        (void)snprintf(buf + n, cap - (size_t)n, " (undecidable below %.40s)",
+                       assay__format_percent(o->resolution).text);
+}
+
 static void outcome_text(const assay__outcome *o)
 {
     double rate = o->compute_bound ? o->flops / o->time_ns : o->bytes / o->time_ns;
-    char error[112], kernel[160], speedup[64];
+    char error[112], kernel[160], speedup[64], ties[140];
 
     if (o->winner == NULL) {
         printf("%s\n    %s of %zu\n", o->problem,
@@ -184,13 +200,14 @@ static void outcome_text(const assay__outcome *o)
     }
     outcome_error(o, error, sizeof error);
     outcome_speedup(o, speedup, sizeof speedup);
+    outcome_ties(o, ties, sizeof ties);
     (void)snprintf(kernel, sizeof kernel, "%s/%s%s%s%s", o->backend, o->winner,
                    o->tunables[0] ? "{" : "", o->tunables, o->tunables[0] ? "}" : "");
-    printf("%s\n    %s  %s  %s (%s of peak)  %s  %s  %zu tied of %zu\n", o->problem, kernel,
+    printf("%s\n    %s  %s  %s (%s of peak)  %s  %s  %s\n", o->problem, kernel,
            assay__format_interval(o->time_ns, o->lo_ns, o->hi_ns, o->visits).text,
            o->compute_bound ? assay__format_flops(rate * 1e9).text
                             : assay__format_bandwidth(rate * 1e9).text,
-           assay__format_percent(o->peak_share).text, speedup, error, o->ties, o->searched);
+           assay__format_percent(o->peak_share).text, speedup, error, ties);
 }
 
 static void on_outcome(void *cookie, const assay__outcome *o)
@@ -300,9 +317,13 @@ static void print_summary(const view *v, const assay__sweep_options *o,
             "again%s; %zu candidates stay impossible\n",
             s->peaks_doubted > 1 ? " twice" : "", s->impossible);
     if (s->measured > 0)
-        fprintf(stderr, "%s of the time inside timed calls, oracle %s\n",
-                assay__format_percent(s->timed_share).text,
-                assay__format_duration(s->oracle_s).text);
+        fprintf(
+            stderr,
+            "%s of the time inside timed calls; apart from that oracle %s, comparing with it %s, "
+            "peaks %s%s\n",
+            assay__format_percent(s->timed_share).text, assay__format_duration(s->oracle_s).text,
+            assay__format_duration(s->compare_s).text, assay__format_duration(s->peaks_s).text,
+            s->peaks_reused ? " (those of the store hold)" : "");
     if (o->profile->says[0] != '\0')
         fprintf(stderr, "note: %s\n", o->profile->says);
 }

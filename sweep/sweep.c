@@ -149,8 +149,11 @@ static assay_status run_group(sweep *s, size_t begin, size_t end)
             status = assay__sweep_publish(s, &s->problems[i]);
         s->progress.problems_done++;
     }
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = begin; i < end; i++) {
+        s->summary->compare_s += s->problems[i].compare_s;
         assay__sweep_release(&s->problems[i]);
+    }
+    assay__sweep_empty_arena(s);
     return status;
 }
 
@@ -244,7 +247,9 @@ static assay_status run(sweep *s)
     if (status == ASSAY_TIMEOUT)
         status = ASSAY_OK;
     s->summary->elapsed_s = assay__sweep_now_s() - s->begin_s;
-    s->summary->timed_share = s->timed_ns * 1e-9 / s->summary->elapsed_s;
+    s->summary->timed_share = s->timed_ns * 1e-9 /
+                              (s->summary->elapsed_s - s->summary->oracle_s -
+                               s->summary->compare_s - s->summary->peaks_s);
     /* An error that ended the sweep matters more than one in closing its row. */
     if (assay__db_end_sweep(s->db, s->sweep_row, s->summary->stop_reason) != ASSAY_OK)
         return status != ASSAY_OK ? status : ASSAY_DB;
@@ -257,6 +262,7 @@ assay_status assay__sweep_run(const assay__sweep_options *options, assay__sweep_
     assay_status status;
 
     memset(&s, 0, sizeof s);
+    s.arena_fd = -1;
     memset(out, 0, sizeof *out);
     (void)snprintf(out->stop_reason, sizeof out->stop_reason, "done");
     s.o = options;

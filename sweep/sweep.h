@@ -37,6 +37,9 @@ typedef struct assay__outcome {
     uint64_t elements;                      /* compared for them; 0 with is_exact */
     size_t ties, searched, total;
     size_t visits;
+    const char
+        *decision;     /* "alone", "tie", "undecidable": a gain of 3 % could have stayed hidden */
+    double resolution; /* the least gain of those tied that the visits could show; NaN: ? */
 } assay__outcome;
 
 typedef struct assay__sweep_options {
@@ -68,10 +71,11 @@ typedef struct assay__sweep_summary {
     size_t problems, skipped_problems, resumed_problems;
     size_t variants, measured, wrong, crashed, timed_out, impossible, noisy, quarantined;
     size_t routes;
-    size_t exhausted; /* variants run over all inputs of their type */
-    double elapsed_s,
-        timed_share;      /* share of wall time inside timed, warm-up and confirming calls */
-    double oracle_s;      /* computing expected results, apart */
+    size_t exhausted;              /* variants run over all inputs of their type */
+    double elapsed_s, timed_share; /* of the wall time without the three below: inside timed,
+                                      warm-up and confirming calls */
+    double oracle_s;               /* computing expected results */
+    double compare_s;              /* comparing what kernels gave with them */
     double peaks_s;       /* measuring what the machine can do at most, or checking that it holds */
     bool peaks_reused;    /* from the store */
     size_t peaks_doubted; /* times they were measured again because a kernel was faster */

@@ -239,8 +239,10 @@ static assay_status judge_output(sweep_problem *p, size_t set, uint64_t digest, 
         k->set = set;
         k->digest = digest;
         status = judged_init(p, &k->judged);
+        double begin = assay__sweep_now_s();
         if (status == ASSAY_OK)
             status = compare_set(p, set, &k->judged);
+        p->compare_s += assay__sweep_now_s() - begin;
         if (status != ASSAY_OK) {
             assay__error_stats_clear(&k->judged.stats);
             free(k);

@@ -314,6 +314,34 @@ static void bounds_of(const sweep *s, const sweep_problem *p, assay__outcome *o)
     o->peak_share = bound.floor_ns / o->time_ns;
 }
 
+/* Of those that are tied: are they alike, or could these visits not have told? */
+#define GAIN_WANTED 0.03
+
+/* How far the interval of the least known of the tied reaches beyond its ratio. */
+static double resolution_of(const sweep_problem *p)
+{
+    double least = assay__verdict_rule_default().min_gain;
+    bool any = false;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (!c->tied || i == p->default_index)
+            continue;
+        if (isnan(c->ratio_hi))
+            return (double)NAN;
+        least = fmax(least, c->ratio_hi / c->ratio - 1.0);
+        any = true;
+    }
+    return any ? least : (double)NAN;
+}
+
+static const char *decision_of(double resolution, size_t ties)
+{
+    if (ties < 2)
+        return "alone";
+    return resolution <= GAIN_WANTED ? "tie" : "undecidable"; /* NaN: undecidable */
+}
+
 static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
 {
     const sweep_candidate *c = &p->candidates[winner], *base = &p->candidates[p->default_index];
@@ -339,6 +367,8 @@ static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
     bounds_of(s, p, &o);
     for (size_t i = 0; i < p->count; i++)
         o.ties += p->candidates[i].tied ? 1u : 0u;
+    o.resolution = resolution_of(p);
+    o.decision = decision_of(o.resolution, o.ties);
     if (s->o->outcome != NULL)
         s->o->outcome(s->o->cookie, &o);
 }
@@ -347,6 +377,8 @@ static void tell_nobody_won(sweep *s, const sweep_problem *p, const char *why)
 {
     assay__outcome o = {.problem = p->text,
                         .why = why,
+                        .decision = "",
+                        .resolution = NAN,
                         .time_ns = NAN,
                         .lo_ns = NAN,
                         .hi_ns = NAN,

@@ -82,6 +82,7 @@ typedef struct sweep_problem {
     int input_fd[SWEEP_SETS], wide_fd[SWEEP_SETS], output_fd;
     char *output;              /* mapped, guarded */
     size_t threads;            /* for comparing results */
+    double compare_s;          /* spent on it */
     struct sweep_known *known; /* outputs compared already; owned */
     size_t chosen;             /* by the tie rule, before confirmation */
 } sweep_problem;
@@ -106,7 +107,8 @@ typedef struct sweep {
     size_t problem_count;
     unsigned cpus;
     double rotate_bytes;
-    double memory_bytes;  /* that may be used; NaN not known */
+    double memory_bytes; /* that may be used; NaN not known */
+    int arena_fd; /* memory that workers rotate over, one after another; -1: they take their own */
     assay__roofline roof; /* of all cpus */
     sweep_peak *peaks;
     size_t peak_count;
@@ -134,6 +136,8 @@ assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, 
 /* Compares the output file with set 0: the second check after timing. */
 assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c,
                                   assay__worker **w);
+/* Gives the pages of the arena back. */
+void assay__sweep_empty_arena(const sweep *s);
 /* A fresh worker with the problem prepared. */
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w);
 json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);

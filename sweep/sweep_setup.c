@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* sweep/sweep_setup.c -- what a sweep needs to know before it measures: store, kernels, host. */
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/deployment_host.h"
 #include "runtime/error.h"
+#include "runtime/machine.h"
 #include "support/json.h"
 #include "sweep/sweep_internal.h"
 #include "tuner/free_memory.h"
@@ -40,6 +43,32 @@ static double rotate_bytes(void)
     if (llc <= 0)
         llc = 32 << 20;
     return 2.0 * (double)llc;
+}
+
+/* Larger than any operands; only what is touched is there. */
+#define ARENA_BYTES ((off_t)1 << 40)
+
+/* Memory for the operands of all visits.  Where the kernel gives large pages to any process by
+ * itself a kernel in production has them too: there each worker takes memory of its own. */
+static int make_arena(void)
+{
+    char text[64];
+    int fd = -1;
+
+    if (!assay__machine_file("/sys", "kernel/mm/transparent_hugepage/enabled", text, sizeof text) ||
+        strstr(text, "[always]") == NULL)
+        fd = memfd_create("assay-arena", MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, ARENA_BYTES) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+void assay__sweep_empty_arena(const sweep *s)
+{
+    if (s->arena_fd >= 0)
+        (void)fallocate(s->arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, ARENA_BYTES);
 }
 
 static const assay_kernel_desc *find_row(const assay_manifest *m, const char *kernel, int64_t op,
@@ -214,6 +243,7 @@ assay_status assay__sweep_setup(sweep *s)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     s->rotate_bytes = rotate_bytes();
+    s->arena_fd = make_arena();
     assay__sweep_affinity(s->affinity, sizeof s->affinity);
     s->memory_bytes = assay__free_memory(&machine);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
@@ -241,6 +271,8 @@ void assay__sweep_teardown(sweep *s)
         free(s->kernels[i].libraries);
     free(s->kernels);
     free(s->peaks);
+    if (s->arena_fd >= 0)
+        close(s->arena_fd);
     assay__plugins_destroy(&s->plugins);
     assay__db_close(&s->db);
 }

@@ -12,21 +12,39 @@
 #include "tuner/environment.h"
 #include "tuner/stats.h"
 
+#define ARENA_PAGE  UINT64_C(65536) /* a multiple of any page */
+#define ARENA_SLACK (UINT64_C(64) << 20)
+
+/* Somewhere else in each visit: which pages lie beside each other in the caches is part of what
+ * visits must sample. */
+static uint64_t arena_begin(sweep *s)
+{
+    return (assay__rng_bits(&s->rng) >> 40) % (ARENA_SLACK / ARENA_PAGE) * ARENA_PAGE;
+}
+
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w)
 {
     const assay__worker_options options = {NULL, s->o->plugin_path, NULL, s->o->stop};
-    int fds[SWEEP_SETS + 1];
+    json_t *request = json_pack("{s:s, s:s, s:i}", "cmd", "prepare", "problem", p->text, "align",
+                                (int)s->o->align);
+    int fds[SWEEP_SETS + 2];
+    size_t count = 0;
     json_t *reply = NULL;
     assay_status status;
 
     for (size_t i = 0; i < p->sets; i++)
-        fds[i] = p->input_fd[i];
-    fds[p->sets] = p->output_fd;
-    ASSAY_TRY(assay__worker_start(&options, w));
-    status = assay__worker_call(*w,
-                                json_pack("{s:s, s:s, s:i}", "cmd", "prepare", "problem", p->text,
-                                          "align", (int)s->o->align),
-                                fds, p->sets + 1, 30000, &reply);
+        fds[count++] = p->input_fd[i];
+    fds[count++] = p->output_fd;
+    if (s->arena_fd >= 0) {
+        fds[count++] = s->arena_fd;
+        json_object_set_new(request, "arena", json_integer((json_int_t)arena_begin(s)));
+    }
+    status = assay__worker_start(&options, w);
+    if (status != ASSAY_OK) {
+        json_decref(request);
+        return status;
+    }
+    status = assay__worker_call(*w, request, fds, count, 30000, &reply);
     json_decref(reply);
     if (status != ASSAY_OK)
         assay__worker_stop(w);
@@ -94,7 +112,7 @@ static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *
 {
     const assay__profile *f = s->o->profile;
     json_t *request = assay__sweep_request("time", c), *reply = NULL;
-    double begin = assay__sweep_now_s();
+    double called_ns = 0;
     assay_status status;
 
     json_object_update_new(
@@ -113,8 +131,10 @@ static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *
         status = assay__json_get_int(reply, "sets", &out->sets);
     if (status == ASSAY_OK)
         status = read_clock(reply, &out->clock);
+    if (status == ASSAY_OK)
+        status = assay__json_get_real(reply, "called_ns", &called_ns);
     json_decref(reply);
-    s->timed_ns += (assay__sweep_now_s() - begin) * 1e9;
+    s->timed_ns += called_ns;
     return status;
 }
 

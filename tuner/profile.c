@@ -9,7 +9,7 @@
 
 static const assay__profile profiles[] = {
     {.name = "quick",
-     .visits = 5,
+     .visits = 6, /* five find a planted 5 % in 959 of 1,000 pairs, but in 92 of some hundreds */
      .confirms = 4,
      .confirm_confidence = 0.90,
      .spans = 7,

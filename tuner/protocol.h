@@ -15,7 +15,7 @@
 #include "assay/status.h"
 
 #define ASSAY__PROTOCOL_VERSION 1u
-#define ASSAY__PROTOCOL_FDS     4
+#define ASSAY__PROTOCOL_FDS     5
 #define ASSAY__PROTOCOL_MAX     (8u << 20) /* bytes of a body */
 
 typedef struct assay__message {

@@ -6,15 +6,17 @@
  *   hello    plugin_path?, backends?                 loads the plug-ins
  *   bindings                                         -> bindings: [{backend, kernel, op, dtypes,
  *                                                       revision, available, reason, libraries}]
- *   prepare  problem, align, sets + descriptors      one input file a set, then the output file
+ *   prepare  problem, align, arena?, descriptors     one input file a set, then the output file,
+ *                                                       then memory to rotate over when arena says
+ *                                                       at which byte to begin
  *   run      backend, kernel, tunables, set          one launch into the output file
  *   time     backend, kernel, tunables, cache, span_ns, spans, warm_ns, budget_ns, rotate_bytes,
  * seed
- *                                                    -> samples [ns a call], inner, clock; the last
- *                                                       output is left in the output file
- *   wide     problem, align, threads + descriptors   inputs, result: hi, lo, bound, magnitude
- *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
- *                                                       cache_bytes? */
+ *                                                    -> samples [ns a call], inner, sets, clock,
+ *                                                       called_ns [in all calls]; the last output
+ * is left in the output file wide     problem, align, threads + descriptors   inputs, result: hi,
+ * lo, bound, magnitude peaks    seconds, spot?                          -> peaks: [{name, unit,
+ * samples}], cache_bytes? */
 #ifndef ASSAY_TUNER_WORKER_H
 #define ASSAY_TUNER_WORKER_H
 
@@ -24,7 +26,7 @@
 #include "tuner/arena.h"
 #include "tuner/protocol.h"
 
-#define ASSAY__WORKER_SETS (ASSAY__PROTOCOL_FDS - 1)
+#define ASSAY__WORKER_SETS (ASSAY__PROTOCOL_FDS - 2)
 
 typedef struct assay__worker_problem {
     assay_problem problem;
@@ -34,6 +36,8 @@ typedef struct assay__worker_problem {
     size_t sets;
     void *inputs[ASSAY__WORKER_SETS]; /* read-only maps */
     void *output;                     /* between guard pages */
+    int arena;                        /* memory that workers share one after another; -1: none */
+    int64_t arena_begin;
     struct assay__worker_pool
         *pool; /* operand sets to rotate over; NULL until something is timed */
 } assay__worker_problem;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/error.h"
 #include "tuner/worker.h"
@@ -27,6 +28,8 @@ void assay__worker_release(assay__worker_state *s)
         assay__unmap_guarded(p->inputs[i], p->in.total);
     assay__unmap_guarded(p->output, p->out.total);
     assay__worker_pool_clear(&p->pool);
+    if (p->arena >= 0)
+        close(p->arena);
     free(p);
     s->prepared = NULL;
 }
@@ -65,6 +68,18 @@ static assay_status map_sets(assay__worker_problem *p, assay__message *m)
     return ASSAY_OK;
 }
 
+/* The last descriptor, when the request says so, is kept: what it is for is not known yet. */
+static void take_arena(assay__worker_problem *p, json_t *request, assay__message *m)
+{
+    json_t *begin = json_object_get(request, "arena");
+
+    p->arena = -1;
+    if (!json_is_integer(begin) || m->fd_count < 3)
+        return;
+    p->arena_begin = json_integer_value(begin);
+    p->arena = m->fds[--m->fd_count];
+}
+
 assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assay__message *m)
 {
     assay__worker_problem *p;
@@ -76,6 +91,7 @@ assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assa
     p = calloc(1, sizeof *p);
     if (p == NULL)
         return assay__fail(ASSAY_NOMEM, "problem");
+    take_arena(p, request, m);
     p->sets = m->fd_count - 1;
     s->prepared = p;
     status = read_problem(request, &p->problem, &p->align);
