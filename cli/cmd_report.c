@@ -44,9 +44,8 @@ static const assay__arg rows[] = {
 
 static const assay__args_spec spec = {
     .command = "assay report",
-    .summary =
-        "Shows what a store holds: cost (times, winners, rates), precision (errors, proofs) or "
-        "coverage (what was measured of all there is)",
+    .summary = "Shows what a store holds: cost (times, winners, rates), precision (errors, "
+               "proofs), coverage",
     .positionals = "REPORT",
     .min_positionals = 1,
     .max_positionals = 1,

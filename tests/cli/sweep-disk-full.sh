@@ -19,7 +19,7 @@ expect 0 '*' '*' "${sweep[@]}" --shape n=16
 [ "$(count route)" = 1 ] || exit 1
 # Space for some of four problems: the ballast leaves room for a few pages of log.
 fill
-truncate -s -256K "$WORK/mnt/ballast"
+truncate -s -512K "$WORK/mnt/ballast"
 expect 3 '*' 'assay sweep: *' "${sweep[@]}" --shape 'n=32|48|64|80'
 [ "$(wc -l <"$WORK/stderr")" -le 3 ] || { cat "$WORK/stderr" && exit 1; }
 grep -qiE 'full|space' "$WORK/stderr" || { cat "$WORK/stderr" && exit 1; }
