@@ -29,9 +29,20 @@ static const struct rival {
      ASSAY_OP_matmul, "m=2,n=2,k=2"},
     {"blis", "ASSAY_BLIS", "bli_sgemm", "soname architecture threading", ASSAY_OP_matmul,
      "m=2,n=2,k=2"},
+    {"onednn", "ASSAY_ONEDNN", "dnnl_version", "soname version isa implementation", ASSAY_OP_matmul,
+     "m=2,n=2,k=2"},
     {"sleef", "ASSAY_SLEEF", "Sleef_expf8_u10", "soname version", ASSAY_OP_exp, "n=5"},
 };
 #define RIVALS ((int)(sizeof rivals / sizeof *rivals))
+
+static const struct rival *rival_called(const char *name)
+{
+    for (int i = 0; i < RIVALS; i++)
+        if (strcmp(rivals[i].name, name) == 0)
+            return &rivals[i];
+    ck_abort_msg("no rival %s", name);
+    return NULL;
+}
 
 static char last_text[2048];
 
@@ -314,13 +325,93 @@ START_TEST(sleef_exp_is_finite_as_far_as_exp_is)
     plugin_case_init(&c, ASSAY_OP_exp, ASSAY_F64, "n=45", 0);
     for (int64_t i = 0; i < 45; i++)
         plugin_case_set(&c, 0, i, x[i % 5]);
-    if (in_child(usable, &rivals[2], NULL) == 0 && k->can_run_fn(&c.problem, tunables)) {
+    if (in_child(usable, rival_called("sleef"), NULL) == 0 && k->can_run_fn(&c.problem, tunables)) {
         ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
         for (int64_t i = 0; i < 45; i++)
             ck_assert_msg(isfinite(plugin_case_get(&c, 1, i)) == (i % 5 < 4), "exp(%a) is %a",
                           x[i % 5], plugin_case_get(&c, 1, i));
     }
     plugin_case_clear(&c);
+}
+END_TEST
+
+static void run_ones(const assay_kernel_desc *k, const char *params, double want)
+{
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {1};
+    plugin_case c;
+
+    plugin_case_init(&c, ASSAY_OP_matmul, ASSAY_F32, params, 0);
+    for (uint32_t operand = 0; operand < 2; operand++)
+        for (int64_t i = 0; i < assay_tensor_elements(&c.operands[operand]); i++)
+            plugin_case_set(&c, operand, i, 1.0);
+    ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+    for (int64_t i = 0; i < c.elements; i++)
+        ck_assert_msg(plugin_case_get(&c, 2, i) == want, "%s: %g", params,
+                      plugin_case_get(&c, 2, i));
+    plugin_case_clear(&c);
+}
+
+/* It keeps what it made for some problems: more of them, and the first ones anew. */
+START_TEST(onednn_takes_more_problems_than_it_keeps)
+{
+    const assay_manifest *m = plugin_load("onednn");
+    const assay_kernel_desc *k = plugin_kernel(m, ASSAY_OP_matmul, ASSAY_F32, NULL);
+    char params[64];
+
+    if (in_child(usable, rival_called("onednn"), NULL) != 0)
+        return;
+    for (int i = 0; i < 200; i++) {
+        snprintf(params, sizeof params, "m=%d,n=3,k=%d", 1 + i % 100, 2 + i % 2);
+        run_ones(k, params, 2 + i % 2);
+    }
+    run_ones(k, "m=4,n=3,k=5,alpha=2", 10);
+    run_ones(k, "m=4,n=3,k=5,alpha=3", 15);
+    run_ones(k, "m=4,n=3,k=5", 5);
+}
+END_TEST
+
+/* The number of threads is the host's: of the calling thread, for all its own regions. */
+START_TEST(onednn_leaves_the_threads_of_the_host_alone)
+{
+    const assay_manifest *m = plugin_load("onednn");
+    const assay_kernel_desc *k = plugin_kernel(m, ASSAY_OP_matmul, ASSAY_F32, NULL);
+    void *gomp = dlopen("libgomp.so.1", RTLD_NOW);
+    void *symbol = gomp != NULL ? dlsym(gomp, "omp_get_max_threads") : NULL;
+    int (*get)(void);
+    void (*set)(int);
+
+    if (symbol == NULL || in_child(usable, rival_called("onednn"), NULL) != 0)
+        return;
+    memcpy(&get, &symbol, sizeof symbol);
+    symbol = dlsym(gomp, "omp_set_num_threads");
+    memcpy(&set, &symbol, sizeof symbol);
+    set(3);
+    run_ones(k, "m=4,n=3,k=5", 5);
+    ck_assert_int_eq(get(), 3);
+}
+END_TEST
+
+/* What a library lacks on this CPU, or computes by another law, is a row with a reason. */
+START_TEST(onednn_rows_run_or_say_why_not)
+{
+    const assay_manifest *m = plugin_load("onednn");
+    assay_instance *instance;
+    char text[1024];
+
+    if (in_child(usable, rival_called("onednn"), NULL) != 0)
+        return;
+    ck_assert_int_eq(m->backend->open(&host, &instance), ASSAY_OK);
+    for (size_t i = 0; i < m->kernel_count; i++) {
+        const char *name = m->kernels[i].libraries[0];
+        const char *dtype = assay_dtype_name((assay_dtype)m->kernels[i].dtypes[0]);
+        if (m->backend->library_identity(instance, name, text, sizeof text) == ASSAY_OK)
+            continue;
+        ck_assert_msg(strstr(last_text, dtype) != NULL, "%s: %s", name, last_text);
+        ck_assert_msg(strstr(last_text, "implements no") != NULL ||
+                          strstr(last_text, "NaN") != NULL,
+                      "%s: %s", name, last_text);
+    }
+    m->backend->close(instance);
 }
 END_TEST
 
@@ -340,6 +431,9 @@ int main(void)
     tcase_add_loop_test(kernel, libxsmm_takes_what_its_generator_knows, 0,
                         (int)(sizeof libxsmm_cases / sizeof *libxsmm_cases));
     tcase_add_loop_test(kernel, sleef_exp_is_finite_as_far_as_exp_is, 0, 2);
+    tcase_add_test(library, onednn_rows_run_or_say_why_not);
+    tcase_add_test(kernel, onednn_takes_more_problems_than_it_keeps);
+    tcase_add_test(kernel, onednn_leaves_the_threads_of_the_host_alone);
     suite_add_tcase(suite, library);
     suite_add_tcase(suite, kernel);
     SRunner *runner = srunner_create(suite);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/onednn/onednn_calls.h -- oneDNN, opened at run time; types come from its header. */
+#ifndef ASSAY_BACKENDS_ONEDNN_CALLS_H
+#define ASSAY_BACKENDS_ONEDNN_CALLS_H
+
+#include <stdbool.h>
+
+#include "assay/plugin.h"
+#include "gen/config.h"
+
+/* "key=value" lines behind SONAME, version and build-id, or why there is none: the library is
+ * absent, or implements no `what` on this CPU.  `what`: "onednn", or "onednn_<op>_<dtype>". */
+assay_status onednn_identify(assay_instance *instance, const char *what, char *buf, size_t cap);
+
+assay_status onednn_matmul(const assay_launch *launch);
+assay_status onednn_softmax(const assay_launch *launch);
+bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables);
+bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables);
+
+#if HAVE_ONEDNN
+
+#include <dnnl.h>
+
+#define ONEDNN_CALLS(X)                 \
+    X(version)                          \
+    X(set_verbose)                      \
+    X(get_effective_cpu_isa)            \
+    X(engine_create)                    \
+    X(stream_create)                    \
+    X(stream_wait)                      \
+    X(stream_destroy)                   \
+    X(memory_desc_init_by_strides)      \
+    X(memory_create)                    \
+    X(memory_set_data_handle)           \
+    X(memory_destroy)                   \
+    X(primitive_attr_create)            \
+    X(primitive_attr_set_output_scales) \
+    X(primitive_attr_set_post_ops)      \
+    X(primitive_attr_destroy)           \
+    X(post_ops_create)                  \
+    X(post_ops_append_sum)              \
+    X(post_ops_destroy)                 \
+    X(matmul_desc_init)                 \
+    X(softmax_forward_desc_init)        \
+    X(primitive_desc_create)            \
+    X(primitive_desc_query)             \
+    X(primitive_desc_destroy)           \
+    X(primitive_create)                 \
+    X(primitive_execute)                \
+    X(primitive_destroy)
+
+typedef struct onednn_library {
+#define X(name) __typeof__(dnnl_##name) *name;
+    ONEDNN_CALLS(X)
+#undef X
+    int (*get_threads)(void); /* of OpenMP, for the calling thread */
+    void (*set_threads)(int threads);
+    dnnl_engine_t engine;
+} onednn_library;
+
+/* Opens the library on the first call; NULL with the reason in *why (static) when it cannot. */
+const onednn_library *onednn_open(const char **why);
+
+/* ---- primitives: made once a problem and thread, kept, run ----------------------------------- */
+
+enum { ONEDNN_OPERANDS = 3 };
+
+/* All that a primitive is made from; compared as bytes, so cleared whole first. */
+typedef struct onednn_problem {
+    int64_t op, threads, rank;
+    int64_t dims[ONEDNN_OPERANDS][3], strides[ONEDNN_OPERANDS][3];
+    double alpha, beta;
+    int32_t dtype, count; /* of operands, the output last */
+} onednn_problem;
+
+/* A descriptor for the problem: dnnl_unimplemented where this CPU has none. */
+dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
+                              dnnl_primitive_desc_t *out);
+/* Runs the problem on `data`, with p->threads threads of OpenMP. */
+assay_status onednn_run(const assay_launch *launch, const onednn_library *l,
+                        const onednn_problem *p, void *const *data);
+
+/* ASSAY_F32, BF16 and F16 as oneDNN calls them. */
+dnnl_data_type_t onednn_type(assay_dtype t);
+
+/* A small problem of this op and dtype, to ask what is implemented. */
+void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out);
+
+#endif
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/onednn/onednn_library.c -- where oneDNN is found, what it is, what it implements here.
+ */
+#include "backends/onednn/onednn_calls.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/host_backend.h"
+#include "runtime/host_opened.h"
+
+#if HAVE_ONEDNN
+
+static onednn_library library;
+static bool ready;
+static char reason[PATH_MAX + 256];
+
+static const char *const places[] = {"/usr/lib/x86_64-linux-gnu/libdnnl.so.2", "libdnnl.so.2",
+                                     NULL};
+
+static const assay__opened_symbol symbols[] = {
+#define X(name) {"dnnl_" #name, offsetof(onednn_library, name)},
+    ONEDNN_CALLS(X)
+#undef X
+};
+
+static const assay__opened_spec spec = {
+    .title = "oneDNN",
+    .variable = "ASSAY_ONEDNN",
+    .package = "libdnnl2",
+    .places = places,
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof *symbols,
+};
+
+/* Structures are passed by address: another major version reads others. */
+static bool same_major(void)
+{
+    const dnnl_version_t *v = library.version();
+
+    if (v->major == DNNL_VERSION_MAJOR)
+        return true;
+    snprintf(reason, sizeof reason, "this is oneDNN %d, the plug-in was built for %d", v->major,
+             DNNL_VERSION_MAJOR);
+    return false;
+}
+
+/* Its threads are those of GNU's OpenMP, which it brought along. */
+static bool take_threads(void)
+{
+    void *gomp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *get = gomp != NULL ? dlsym(gomp, "omp_get_max_threads") : NULL;
+    void *set = gomp != NULL ? dlsym(gomp, "omp_set_num_threads") : NULL;
+
+    if (library.version()->cpu_runtime != DNNL_RUNTIME_OMP || get == NULL || set == NULL) {
+        snprintf(reason, sizeof reason, "this build's threads are not those of libgomp.so.1");
+        return false;
+    }
+    memcpy(&library.get_threads, &get, sizeof get);
+    memcpy(&library.set_threads, &set, sizeof set);
+    return true;
+}
+
+static void open_once(void)
+{
+    if (!assay__opened_load(&spec, &library, reason, sizeof reason) || !same_major() ||
+        !take_threads())
+        return;
+    library.set_verbose(0); /* whatever the environment says: it would print */
+    dnnl_status_t status = library.engine_create(&library.engine, dnnl_cpu, 0);
+    if (status != dnnl_success)
+        snprintf(reason, sizeof reason, "no CPU engine: status %d", (int)status);
+    ready = status == dnnl_success;
+}
+
+const onednn_library *onednn_open(const char **why)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, open_once);
+    if (why != NULL)
+        *why = reason;
+    return ready ? &library : NULL;
+}
+
+/* Asked, not listed: what is implemented depends on the CPU and on the build. */
+static const struct onednn_ability {
+    const char *what;
+    const char *text;
+    assay_op_id op;
+    assay_dtype dtype;
+} abilities[] = {
+    {"onednn", "matmul of f32", ASSAY_OP_matmul, ASSAY_F32},
+    {"onednn_matmul_bf16", "matmul of bf16", ASSAY_OP_matmul, ASSAY_BF16},
+    {"onednn_matmul_f16", "matmul of f16", ASSAY_OP_matmul, ASSAY_F16},
+    {"onednn_softmax_f32", "softmax of f32", ASSAY_OP_softmax_last_dim, ASSAY_F32},
+    {"onednn_softmax_bf16", "softmax of bf16", ASSAY_OP_softmax_last_dim, ASSAY_BF16},
+    {"onednn_softmax_f16", "softmax of f16", ASSAY_OP_softmax_last_dim, ASSAY_F16},
+};
+
+static assay_status ask(assay_instance *instance, const onednn_library *l,
+                        const struct onednn_ability *a, char *implementation, size_t cap)
+{
+    const dnnl_version_t *v = l->version();
+    dnnl_primitive_desc_t desc;
+    const char *name = NULL;
+    onednn_problem p;
+
+    onednn_example(a->op, a->dtype, &p);
+    dnnl_status_t status = onednn_describe(l, &p, &desc);
+    if (status != dnnl_success)
+        return assay__host_fail(instance, ASSAY_UNAVAILABLE,
+                                "oneDNN %d.%d.%d implements no %s on this CPU (status %d)",
+                                v->major, v->minor, v->patch, a->text, (int)status);
+    if (l->primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name) != dnnl_success ||
+        name == NULL)
+        name = "unknown";
+    snprintf(implementation, cap, "%.100s", name);
+    l->primitive_desc_destroy(desc);
+    return ASSAY_OK;
+}
+
+/* Low 16 or all 32 bits of NaN, -infinity and what makes a value NaN. */
+static const struct special {
+    assay_dtype dtype;
+    size_t bytes;
+    uint32_t nan, minus_infinity, magnitude, infinity;
+} specials[] = {
+    {ASSAY_F32, 4, 0x7fc00000, 0xff800000, 0x7fffffff, 0x7f800000},
+    {ASSAY_BF16, 2, 0x7fc0, 0xff80, 0x7fff, 0x7f80},
+    {ASSAY_F16, 2, 0x7e00, 0xfc00, 0x7fff, 0x7c00},
+};
+
+/* A row with a NaN and one of -infinity alone are NaN by the law of the op; a softmax that makes
+ * numbers of them hides a fault of the model before it. */
+static assay_status ask_of_nan(assay_instance *instance, const onednn_library *l,
+                               const struct onednn_ability *a)
+{
+    enum { ROWS = 2, COLS = 32 };
+    const assay_launch launch = {.struct_size = sizeof launch, .instance = instance};
+    const struct special *s = specials;
+    char x[ROWS * COLS * 4] = {0}, y[ROWS * COLS * 4] = {0};
+    onednn_problem p;
+
+    while (s->dtype != a->dtype)
+        s++;
+    onednn_example(a->op, a->dtype, &p);
+    p.dims[0][0] = p.dims[1][0] = ROWS;
+    memcpy(x + 5 * s->bytes, &s->nan, s->bytes);
+    for (size_t i = 0; i < COLS; i++)
+        memcpy(x + (COLS + i) * s->bytes, &s->minus_infinity, s->bytes);
+    ASSAY_TRY(onednn_run(&launch, l, &p, (void *[]){x, y}));
+    for (size_t i = 0; i < ROWS * COLS; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, y + i * s->bytes, s->bytes);
+        if ((bits & s->magnitude) <= s->infinity)
+            return assay__host_fail(instance, ASSAY_UNAVAILABLE,
+                                    "oneDNN: its %s makes numbers of rows that hold NaN or "
+                                    "-infinity alone, where NaN is due",
+                                    a->text);
+    }
+    return ASSAY_OK;
+}
+
+assay_status onednn_identify(assay_instance *instance, const char *what, char *buf, size_t cap)
+{
+    const char *why;
+    char version[32], more[256], implementation[128];
+    const void *symbol;
+    const struct onednn_ability *a = abilities, *end = a + sizeof abilities / sizeof *abilities;
+
+    while (a < end && strcmp(a->what, what) != 0)
+        a++;
+    if (a == end)
+        return assay__host_fail(instance, ASSAY_UNAVAILABLE, "no library %s here", what);
+    const onednn_library *l = onednn_open(&why);
+    if (l == NULL)
+        return assay__host_fail(instance, ASSAY_UNAVAILABLE, "oneDNN: %s", why);
+    ASSAY_TRY(ask(instance, l, a, implementation, sizeof implementation));
+    if (a->op == ASSAY_OP_softmax_last_dim)
+        ASSAY_TRY(ask_of_nan(instance, l, a));
+    const dnnl_version_t *v = l->version();
+    memcpy(&symbol, &l->version, sizeof symbol);
+    snprintf(version, sizeof version, "%d.%d.%d", v->major, v->minor, v->patch);
+    snprintf(more, sizeof more, "commit=%.64s\nisa=0x%x\nimplementation=%s\n", v->hash,
+             (unsigned)l->get_effective_cpu_isa(), implementation);
+    return assay__opened_identity(instance, symbol, version, more, buf, cap);
+}
+
+#else
+
+assay_status onednn_identify(assay_instance *instance, const char *what, char *buf, size_t cap)
+{
+    (void)what;
+    (void)buf;
+    (void)cap;
+    return assay__host_fail(instance, ASSAY_UNAVAILABLE,
+                            "built without oneDNN: " ASSAY_WHY_ONEDNN
+                            "; install it and build again");
+}
+
+#endif

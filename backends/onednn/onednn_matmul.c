@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/onednn/onednn_matmul.c -- matmul and softmax as primitives of oneDNN. */
+#include <string.h>
+
+#include "backends/matmul_launch.h"
+#include "backends/onednn/onednn_calls.h"
+#include "backends/thread_choice.h"
+
+/* Sums of nothing are left to others: what oneDNN makes of k = 0 is not documented. */
+bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, matmul, k) > 0 && matmul_extents_are_int(problem) &&
+           (tunables == NULL || threads_usable(tunables[0]));
+}
+
+bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, softmax_last_dim, rows) <= INT_MAX &&
+           ASSAY__INT(problem, softmax_last_dim, cols) <= INT_MAX &&
+           (tunables == NULL || threads_usable(tunables[0]));
+}
+
+#if HAVE_ONEDNN
+
+static void set_matrix(onednn_problem *p, int i, const int64_t *dims, int64_t step, int64_t ld,
+                       bool transposed)
+{
+    int64_t from = p->rank - 2;
+
+    if (p->rank == 3) {
+        p->dims[i][0] = dims[0];
+        p->strides[i][0] = step;
+    }
+    p->dims[i][from] = dims[1];
+    p->dims[i][from + 1] = dims[2];
+    p->strides[i][from] = transposed ? 1 : ld;
+    p->strides[i][from + 1] = transposed ? ld : 1;
+}
+
+static void describe_matmul(const matmul_launch *g, assay_dtype t, int64_t threads,
+                            onednn_problem *p)
+{
+    memset(p, 0, sizeof *p);
+    p->op = ASSAY_OP_matmul;
+    p->threads = threads;
+    p->rank = g->batch == 1 ? 2 : 3;
+    p->dtype = (int32_t)t;
+    p->count = 3;
+    p->alpha = g->alpha;
+    p->beta = g->beta;
+    set_matrix(p, 0, (int64_t[]){g->batch, g->m, g->k}, g->a_step, g->lda, g->trans_a);
+    set_matrix(p, 1, (int64_t[]){g->batch, g->k, g->n}, g->b_step, g->ldb, g->trans_b);
+    set_matrix(p, 2, (int64_t[]){g->batch, g->m, g->n}, g->c_step, g->ldc, false);
+}
+
+static void describe_softmax(int64_t rows, int64_t cols, assay_dtype t, int64_t threads,
+                             onednn_problem *p)
+{
+    memset(p, 0, sizeof *p);
+    p->op = ASSAY_OP_softmax_last_dim;
+    p->threads = threads;
+    p->rank = 2;
+    p->dtype = (int32_t)t;
+    p->count = 2;
+    p->alpha = 1.0;
+    for (int i = 0; i < 2; i++) {
+        p->dims[i][0] = rows;
+        p->dims[i][1] = cols;
+        p->strides[i][0] = cols;
+        p->strides[i][1] = 1;
+    }
+}
+
+void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out)
+{
+    matmul_launch g = {
+        .batch = 1, .m = 32, .n = 32, .k = 32, .lda = 32, .ldb = 32, .ldc = 32, .alpha = 1.0};
+
+    if (op == ASSAY_OP_matmul)
+        describe_matmul(&g, t, 1, out);
+    else
+        describe_softmax(32, 32, t, 1, out);
+}
+
+static int64_t threads_of(const assay_launch *launch)
+{
+    return launch->tunables != NULL ? launch->tunables[0] : 1;
+}
+
+static assay_status opened(const assay_launch *launch, const onednn_library **out)
+{
+    const char *why;
+
+    *out = onednn_open(&why);
+    if (*out == NULL)
+        return assay__host_fail(launch->instance, ASSAY_UNAVAILABLE, "oneDNN: %s", why);
+    return ASSAY_OK;
+}
+
+assay_status onednn_matmul(const assay_launch *launch)
+{
+    const onednn_library *l;
+    matmul_launch g;
+    onednn_problem p;
+
+    ASSAY_TRY(opened(launch, &l));
+    matmul_read(launch, &g);
+    if (g.batch == 0 || g.m == 0 || g.n == 0)
+        return ASSAY_OK;
+    describe_matmul(&g, launch->operands[0].dtype, threads_of(launch), &p);
+    return onednn_run(launch, l, &p, (void *[]){g.a, g.b, g.c});
+}
+
+assay_status onednn_softmax(const assay_launch *launch)
+{
+    const onednn_library *l;
+    int64_t rows = ASSAY__INT(launch->problem, softmax_last_dim, rows);
+    int64_t cols = ASSAY__INT(launch->problem, softmax_last_dim, cols);
+    onednn_problem p;
+
+    ASSAY_TRY(opened(launch, &l));
+    if (rows == 0 || cols == 0)
+        return ASSAY_OK;
+    describe_softmax(rows, cols, launch->operands[0].dtype, threads_of(launch), &p);
+    return onednn_run(launch, l, &p,
+                      (void *[]){assay_tensor_data(&launch->operands[0]),
+                                 assay_tensor_data(&launch->operands[1])});
+}
+
+#else
+
+assay_status onednn_matmul(const assay_launch *launch)
+{
+    return onednn_identify(launch->instance, "onednn", NULL, 0);
+}
+
+assay_status onednn_softmax(const assay_launch *launch)
+{
+    return onednn_matmul(launch);
+}
+
+#endif

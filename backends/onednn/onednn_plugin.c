@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/onednn/onednn_plugin.c -- manifest of oneDNN as a backend for matmul and softmax.
+ *
+ * Rows that the library may lack here, or computes by another law, name a library of their own,
+ * whose absence is the reason that people read. */
+#include "backends/onednn/onednn_calls.h"
+#include "backends/source_hash.h"
+#include "backends/thread_choice.h"
+#include "runtime/host_backend.h"
+
+static const assay_tunable tunables[] = {THREADS_TUNABLE("threads that oneDNN may use")};
+static const char *const sources[] = {"backends/onednn/onednn_matmul.c",
+                                      "backends/onednn/onednn_primitive.c",
+                                      "backends/onednn/onednn_library.c", NULL};
+static const char *const f32[] = {"onednn", NULL};
+static const char *const matmul_bf16[] = {"onednn_matmul_bf16", NULL};
+static const char *const matmul_f16[] = {"onednn_matmul_f16", NULL};
+static const char *const softmax_f32[] = {"onednn_softmax_f32", NULL};
+static const char *const softmax_bf16[] = {"onednn_softmax_bf16", NULL};
+static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
+
+#define CONTIGUOUS          \
+    {                       \
+        ASSAY_CAP_OFFSET, 0 \
+    }
+#define BY_ROWS                                 \
+    {                                           \
+        ASSAY_CAP_LEADING | ASSAY_CAP_OFFSET, 0 \
+    }
+
+/* Bits depend on the thread count. */
+#define COMMON(name_, op_, libraries_, usable_, call, run_)                                 \
+    .struct_size = sizeof(assay_kernel_desc), .name = name_, .op = op_, .default_rank = 31, \
+    .tunables = tunables, .tunable_count = 1, .can_run_fn = usable_, .sources = sources,    \
+    .libraries = libraries_, .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG},    \
+    .entry_point = call, .run = run_
+#define MATMUL(t, libraries)                                                      \
+    {                                                                             \
+        COMMON("onednn_matmul", ASSAY_OP_matmul, libraries, onednn_matmul_usable, \
+               "dnnl_matmul_desc_init", onednn_matmul),                           \
+            .dtype_count = 3, .dtypes = {t, t, t}, .caps = {                      \
+                BY_ROWS,                                                          \
+                BY_ROWS,                                                          \
+                BY_ROWS                                                           \
+            }                                                                     \
+    }
+#define SOFTMAX(t, libraries)                                                                 \
+    {                                                                                         \
+        COMMON("onednn_softmax", ASSAY_OP_softmax_last_dim, libraries, onednn_softmax_usable, \
+               "dnnl_softmax_forward_desc_init", onednn_softmax),                             \
+            .dtype_count = 2, .dtypes = {t, t}, .caps = {                                     \
+                CONTIGUOUS,                                                                   \
+                CONTIGUOUS                                                                    \
+            }                                                                                 \
+    }
+
+static const assay_kernel_desc kernels[] = {
+    MATMUL(ASSAY_F32, f32),
+    MATMUL(ASSAY_BF16, matmul_bf16),
+    MATMUL(ASSAY_F16, matmul_f16),
+    SOFTMAX(ASSAY_F32, softmax_f32),
+    SOFTMAX(ASSAY_BF16, softmax_bf16),
+    SOFTMAX(ASSAY_F16, softmax_f16),
+};
+
+static const assay_backend backend = {
+    ASSAY__HOST_BACKEND_SLOTS,           .open = assay__host_open,
+    .library_identity = onednn_identify, .launch = assay__host_launch,
+    .measure = assay__host_measure,
+};
+
+ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
+    .struct_size = sizeof(assay_manifest),
+    .abi_version = ASSAY_PLUGIN_ABI,
+    .name = "onednn",
+    .version = ASSAY_VERSION,
+    .compiler = ASSAY_COMPILER_ID,
+    .kernels = kernels,
+    .kernel_count = sizeof kernels / sizeof *kernels,
+    .sources = assay__source_hashes,
+    .source_count = ASSAY_SOURCE_COUNT,
+    .backend = &backend,
+};
