@@ -198,6 +198,8 @@ static const stream_row streams[] = {
     {"cpu_exp_avx2", ASSAY_OP_exp, 2, 8, 0.0, 0.0, 1}, /* through f64: exactness, not speed */
     {"cpu_exp_fast_avx2", ASSAY_OP_exp, 2, 8, 0.6, 0.75, 1},
     {"cpu_softmax_avx2", ASSAY_OP_softmax_last_dim, 2, 8, 0.6, 0.75, 1},
+    {"cpu_rms_norm_last_dim_avx2", ASSAY_OP_rms_norm_last_dim, 2, 8, 0.9, 0.9, 1},
+    {"cpu_layer_norm_last_dim_avx2", ASSAY_OP_layer_norm_last_dim, 2, 8, 0.9, 0.9, 1},
 };
 
 static void bench_streams(const assay_manifest *cpu, int threads)
@@ -215,7 +217,7 @@ static void bench_streams(const assay_manifest *cpu, int threads)
         *c = (contest){.run = run_kernel, .kernel = find(cpu, s->kernel, ASSAY_F32)};
         if (c->kernel == NULL || assay_problem_init(s->op, ASSAY_F32, &problems[i]) != ASSAY_OK)
             abort();
-        if (s->op == ASSAY_OP_softmax_last_dim) {
+        if (assay_op_param_index(s->op, "cols") >= 0) {
             set(&problems[i], "rows", ELEMENTS / 4096);
             set(&problems[i], "cols", 4096);
         } else {

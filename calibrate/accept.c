@@ -136,8 +136,13 @@ static bool class_is_allowed(const assay_accept_element *e, const assay_accept_s
 {
     if (spec->is_strict_zero && point->zero_sign_mismatch)
         return false;
-    if (point->class == ASSAY_ULP_FLUSHED)
-        return spec->allows_flush;
+    if (point->class == ASSAY_ULP_FLUSHED) {
+        /* A sum that cancels to less than its bound may as well be zero. */
+        double certain, probable;
+        assay__accept_bounds(e, spec, &certain, &probable);
+        return spec->allows_flush ||
+               (spec->rule == ASSAY_ACCEPT_CONTRACTION && fabs(e->hi) <= certain);
+    }
     if (point->class == ASSAY_ULP_INF_MISMATCH && spec->rule != ASSAY_ACCEPT_ELEMENTWISE) {
         /* A sum within its bound of the overflow threshold may fall on either side. */
         double certain, probable;

@@ -231,8 +231,30 @@ static double softmax_score(filler *f, uint64_t index)
     }
 }
 
+static double norm_value(filler *f, uint64_t index)
+{
+    uint64_t row = index / f->cols, col = index % f->cols;
+    uint64_t peak = hash_of(f, 4, row) % f->cols;
+    double v = draw(f, index);
+
+    switch (f->stratum) {
+    case ASSAY_STRATUM_OFFSET: /* f16 and bf16 keep a few bits of the deviation */
+        return (assay_dtype_bytes(f->dtype) == 2 ? 64.0 : 1e4) * (row % 2 ? -1.0 : 1.0) + v;
+    case ASSAY_STRATUM_EQUAL:
+        return 4.0 * unit_of(hash_of(f, 5, row)) - 2.0;
+    case ASSAY_STRATUM_HUGE_TINY:
+        return col == peak ? 1024.0 : 0.125 * v;
+    case ASSAY_STRATUM_INFINITE:
+        return col == peak ? INFINITY : v;
+    default:
+        return v;
+    }
+}
+
 static double element(filler *f, uint64_t index)
 {
+    if (f->family == ASSAY_FAMILY_NORM)
+        return norm_value(f, index);
     if (f->family == ASSAY_FAMILY_ROW)
         return softmax_score(f, index);
     switch (f->stratum) {
@@ -294,6 +316,11 @@ static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
         f->stratum = ASSAY_STRATUM_NORMAL;
     else if (f->family == ASSAY_FAMILY_CONTRACTION)
         plan_contraction(f, problem);
+    else if (f->family == ASSAY_FAMILY_REDUCE) {
+        f->k = f->rows;
+        f->range = f->dtype == ASSAY_F16 ? 4.0 : 10.0;
+    } else if (f->stratum == ASSAY_STRATUM_SPREAD)
+        f->range = f->dtype == ASSAY_F16 ? 4.0 : f->family == ASSAY_FAMILY_ROW ? 0.0 : 10.0;
     return ASSAY_OK;
 }
 

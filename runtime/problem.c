@@ -163,6 +163,7 @@ assay_status assay_problem_check(const assay_problem *p)
         if (!info->params[i].has_default && !is_given(p, i))
             return assay__fail(ASSAY_INVALID, "%s: parameter '%s' (%s) must be given", info->name,
                                info->params[i].name, info->params[i].doc);
+    ASSAY_TRY(assay__problem_require(p));
     return check_sizes(p, info);
 }
 

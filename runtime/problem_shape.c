@@ -6,6 +6,7 @@
 #include "assay/op.h"
 #include "runtime/error.h"
 #include "runtime/op_params.h"
+#include "runtime/problem_text.h"
 
 /* One function an op; parameters become constants of their names, so that the text of a row is its
  * code.  Returns the rank, or 0 past the last operand. */
@@ -28,6 +29,35 @@
     return 0;              \
     }
 #include "assay/op.def"
+
+/* The reason why the problem is none, or NULL. */
+#define ASSAY_OP(name, ...)                                         \
+    static const char *broken_##name(const assay_problem *problem_) \
+    {
+#define ASSAY_PARAM(op, name, ...)                       \
+    const int64_t name = ASSAY__INT(problem_, op, name); \
+    (void)name;
+#define ASSAY_REQUIRE(op, condition, text) \
+    if (!(condition))                      \
+        return text;
+#define ASSAY_OP_END(name) \
+    return NULL;           \
+    }
+#include "assay/op.def"
+
+static const char *(*const broken[ASSAY_OP_COUNT])(const assay_problem *) = {
+#define ASSAY_OP(name, ...) [ASSAY_OP_##name] = broken_##name,
+#include "assay/op.def"
+};
+
+assay_status assay__problem_require(const assay_problem *p)
+{
+    const char *why = broken[p->op](p);
+
+    return why == NULL
+               ? ASSAY_OK
+               : assay__fail(ASSAY_INVALID, "%s: %s", assay_op_get((assay_op_id)p->op)->name, why);
+}
 
 typedef uint32_t (*extents_fn)(const assay_problem *problem, size_t wanted, int64_t *to);
 

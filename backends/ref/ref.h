@@ -116,6 +116,17 @@ void ref_exp_bounds_avx2(const double *y, double *bound, uint8_t *open, int64_t 
     }                                                                        \
     assay_status ref_wide_##op(const assay_launch *launch, unsigned threads, const assay_wide *out)
 
+/* The same for ops over rows. */
+#define REF_ROWS_OP(op)                                                      \
+    assay_status ref_wide_##op(const assay_launch *launch, unsigned threads, \
+                               const assay_wide *out);                       \
+    assay_status ref_run_##op(const assay_launch *launch);                   \
+    assay_status ref_run_##op(const assay_launch *launch)                    \
+    {                                                                        \
+        return ref_run_rows(launch, ref_wide_##op);                          \
+    }                                                                        \
+    assay_status ref_wide_##op(const assay_launch *launch, unsigned threads, const assay_wide *out)
+
 /* y = f(a, b) or f(x) of doubles, element by element; the bound of what f gives is `bound`. */
 typedef ref_dd (*ref_binary_fn)(double a, double b, double *bound);
 typedef ref_dd (*ref_unary_fn)(double x, double *bound);
@@ -123,6 +134,46 @@ assay_status ref_wide_binary(const assay_launch *launch, unsigned threads, const
                              ref_binary_fn f);
 assay_status ref_wide_each(const assay_launch *launch, unsigned threads, const assay_wide *out,
                            ref_unary_fn f);
+
+/* Row-wise ops: f fills all n elements of a row, magnitude included.  x: the row, exact. */
+typedef void (*ref_row_fn)(const assay_problem *problem, const double *x, int64_t n,
+                           const assay_wide *row);
+assay_status ref_wide_rows(const assay_launch *launch, unsigned threads, const assay_wide *out,
+                           ref_row_fn f);
+/* ref_run for them: whole rows at a time, so that y may lie over x. */
+assay_status ref_run_rows(const assay_launch *launch, ref_wide_fn wide);
+
+static inline ref_dd ref_add_dd(ref_dd a, ref_dd b)
+{
+    ref_dd s = ref_two_sum(a.hi, b.hi), t = ref_two_sum(a.lo, b.lo);
+
+    s = ref_fast_two_sum(s.hi, s.lo + t.hi);
+    return ref_fast_two_sum(s.hi, s.lo + t.lo);
+}
+
+static inline ref_dd ref_mul_dd(ref_dd a, ref_dd b)
+{
+    ref_dd p = ref_two_prod(a.hi, b.hi);
+
+    return ref_fast_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+/* a / n for a whole number n. */
+static inline ref_dd ref_divide_dd(ref_dd a, double n)
+{
+    double q = a.hi / n;
+
+    return ref_fast_two_sum(q, (fma(-q, n, a.hi) + a.lo) / n);
+}
+
+/* 1 / sqrt a for a > 0 with a relative error of 2^-98, all of it within the range of doubles. */
+static inline ref_dd ref_rsqrt_dd(ref_dd a)
+{
+    double y = 1.0 / sqrt(a.hi);
+    ref_dd square = ref_two_prod(y, y), product = ref_mul_dd(a, square);
+
+    return ref_fast_two_sum(y, 0.5 * y * ((1.0 - product.hi) - product.lo));
+}
 
 /* Whether this CPU has AVX2 and FMA. */
 bool ref_has_avx2(void);

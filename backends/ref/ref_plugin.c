@@ -61,6 +61,8 @@ static const char *const matmul_libraries[] = {"libmpfr.so.6", NULL};
 
 /* Those of ref_ops.def. */
 #define ELEMENTWISE    "backends/ref/ref_elementwise.c"
+#define BY_ROWS        "backends/ref/ref_rows.c"
+#define REDUCTION      "backends/ref/ref_reduce.c"
 #define TRANSCENDENTAL "backends/ref/ref_unary.c", "backends/ref/ref_unary_avx2.c"
 static const char *const none[] = {NULL};
 #define REF_ROW(op, shape, libraries_, ...)                                                        \

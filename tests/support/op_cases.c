@@ -41,12 +41,50 @@ static size_t values(const assay_param_info *p)
     return n > 0 ? n : 1;
 }
 
-size_t op_case_count(assay_op_id op)
+static void text_of(assay_op_id op, size_t index, char text[OP_CASE_TEXT]);
+
+/* What the catalogue's requirements refuse is no case. */
+static bool is_valid(assay_op_id op, size_t index)
+{
+    char text[OP_CASE_TEXT], *rest = text;
+    assay_dtype t = ASSAY_F32;
+    assay_problem p;
+
+    text_of(op, index, text);
+    ck_assert_int_eq(assay_problem_init(op, t, &p), ASSAY_OK);
+    for (char *item; (item = strsep(&rest, ",")) != NULL;) {
+        char *value = strchr(item, '=');
+        *value++ = '\0';
+        ck_assert_int_eq(assay_problem_set(&p, item, value), ASSAY_OK);
+    }
+    return assay_problem_check(&p) == ASSAY_OK;
+}
+
+static size_t raw_count(assay_op_id op)
 {
     return extents(assay_op_get(op)) == 1 ? ONE : MANY;
 }
 
+size_t op_case_count(assay_op_id op)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < raw_count(op); i++)
+        n += is_valid(op, i);
+    return n;
+}
+
 void op_case_text(assay_op_id op, size_t index, char text[OP_CASE_TEXT])
+{
+    for (size_t i = 0; i < raw_count(op); i++)
+        if (is_valid(op, i) && index-- == 0) {
+            text_of(op, i, text);
+            return;
+        }
+    ck_abort_msg("no such case");
+}
+
+static void text_of(assay_op_id op, size_t index, char text[OP_CASE_TEXT])
 {
     const assay_op_info *info = assay_op_get(op);
     bool single = extents(info) == 1;

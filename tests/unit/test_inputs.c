@@ -173,6 +173,23 @@ START_TEST(cancelling_sums_cancel)
 }
 END_TEST
 
+START_TEST(offset_rows_have_a_mean_far_above_their_deviation)
+{
+    assay_problem p = example(ASSAY_OP_layer_norm_last_dim, types[_i]);
+    size_t n;
+    double *x = filled(&p, ASSAY_STRATUM_OFFSET, 5, 0, &n);
+    for (size_t row = 0; row < n / 100; row++) {
+        double sum = 0.0, squares = 0.0;
+        for (size_t j = 0; j < 100; j++)
+            sum += x[row * 100 + j] / 100.0;
+        for (size_t j = 0; j < 100; j++)
+            squares += (x[row * 100 + j] - sum) * (x[row * 100 + j] - sum) / 100.0;
+        ck_assert(fabs(sum) > 30.0 * sqrt(squares) && squares > 0.2);
+    }
+    free(x);
+}
+END_TEST
+
 START_TEST(integers_keep_every_sum_exact)
 {
     static const char *const deep[] = {"m", "4", "n", "4", "k", "20000", NULL};
@@ -310,6 +327,7 @@ int main(void)
     tcase_add_test(all, names_are_found_and_listed);
     tcase_add_test(each, cancelling_pairs_cancel_in_both_layouts);
     tcase_add_loop_test(each, cancelling_sums_cancel, 0, TYPES);
+    tcase_add_loop_test(each, offset_rows_have_a_mean_far_above_their_deviation, 0, TYPES);
     tcase_add_loop_test(each, integers_keep_every_sum_exact, 0, TYPES);
     tcase_add_loop_test(each, specials_meet_in_every_pair, 0, TYPES);
     tcase_add_loop_test(each, edges_lie_near_their_anchors, 0, TYPES);

@@ -260,6 +260,229 @@ START_TEST(reference_is_within_its_bound_of_mpfr)
 }
 END_TEST
 
+/* ---- rows and reductions against MPFR -------------------------------------------------------- */
+
+#define ROW_BITS 2400
+#define LENGTH   37
+
+/* One line of x as it lies in the tensor: first, first + step, ... */
+typedef struct line {
+    const plugin_case *c;
+    int64_t first, step;
+} line;
+
+static double at(const line *l, int64_t j)
+{
+    return plugin_case_get(l->c, 0, l->first + j * l->step);
+}
+
+static bool is_finite_line(const line *l)
+{
+    bool finite = true;
+
+    for (int64_t j = 0; j < LENGTH; j++)
+        finite = finite && isfinite(at(l, j));
+    return finite;
+}
+
+static void mean_of(mpfr_t y, const line *l)
+{
+    mpfr_set_zero(y, 1);
+    for (int64_t j = 0; j < LENGTH; j++)
+        mpfr_add_d(y, y, at(l, j), MPFR_RNDN);
+    mpfr_div_ui(y, y, LENGTH, MPFR_RNDN);
+}
+
+/* (x_i - shift) / sqrt(mean of (x - shift)^2 + eps) */
+static void normalized(mpfr_t y, const line *l, const mpfr_t shift, int64_t i)
+{
+    mpfr_t d, sum;
+
+    mpfr_inits2(ROW_BITS, d, sum, NULL);
+    mpfr_set_zero(sum, 1);
+    for (int64_t j = 0; j < LENGTH; j++) {
+        mpfr_d_sub(d, at(l, j), shift, MPFR_RNDN);
+        mpfr_fma(sum, d, d, sum, MPFR_RNDN);
+    }
+    mpfr_div_ui(sum, sum, LENGTH, MPFR_RNDN);
+    mpfr_add_d(sum, sum, assay_problem_real(&l->c->problem, "eps"), MPFR_RNDN);
+    mpfr_sqrt(sum, sum, MPFR_RNDN);
+    mpfr_d_sub(d, at(l, i), shift, MPFR_RNDN);
+    mpfr_div(y, d, sum, MPFR_RNDN);
+    mpfr_clears(d, sum, NULL);
+}
+
+static void rms_norm(mpfr_t y, const line *l, int64_t i)
+{
+    mpfr_t zero;
+
+    mpfr_init2(zero, 2);
+    mpfr_set_zero(zero, 1);
+    normalized(y, l, zero, i);
+    mpfr_clear(zero);
+}
+
+static void layer_norm(mpfr_t y, const line *l, int64_t i)
+{
+    mpfr_t mean;
+
+    mpfr_init2(mean, ROW_BITS);
+    mean_of(mean, l);
+    normalized(y, l, mean, i);
+    mpfr_clear(mean);
+}
+
+/* x_i - ln(sum of e^x): without the maximum, which MPFR's exponents can do without. */
+static void log_softmax(mpfr_t y, const line *l, int64_t i)
+{
+    mpfr_t e;
+
+    mpfr_init2(e, ROW_BITS);
+    mpfr_set_zero(y, 1);
+    for (int64_t j = 0; j < LENGTH; j++) {
+        mpfr_set_d(e, at(l, j), MPFR_RNDN);
+        mpfr_exp(e, e, MPFR_RNDN);
+        mpfr_add(y, y, e, MPFR_RNDN);
+    }
+    mpfr_log(y, y, MPFR_RNDN);
+    mpfr_d_sub(y, at(l, i), y, MPFR_RNDN);
+    mpfr_clear(e);
+}
+
+static void mean_reduce(mpfr_t y, const line *l, int64_t i)
+{
+    (void)i;
+    mean_of(y, l);
+}
+
+static void sum_reduce(mpfr_t y, const line *l, int64_t i)
+{
+    (void)i;
+    mean_of(y, l);
+    mpfr_mul_ui(y, y, LENGTH, MPFR_RNDN);
+}
+
+static const struct row_function {
+    assay_op_id op;
+    const char *params;
+    int64_t inner; /* of a reduction; 0: y has the shape of x */
+    void (*f)(mpfr_t y, const line *l, int64_t i);
+} row_functions[] = {
+    {ASSAY_OP_rms_norm_last_dim, "rows=6,cols=37,eps=1e-3", 0, rms_norm},
+    {ASSAY_OP_layer_norm_last_dim, "rows=6,cols=37", 0, layer_norm},
+    {ASSAY_OP_log_softmax_last_dim, "rows=6,cols=37", 0, log_softmax},
+    {ASSAY_OP_sum_reduce, "outer=3,axis=37,inner=5", 5, sum_reduce},
+    {ASSAY_OP_mean_reduce, "outer=3,axis=37,inner=5", 5, mean_reduce},
+};
+#define ROW_FUNCTIONS (sizeof row_functions / sizeof *row_functions)
+
+static void check_rows(const plugin_case *c, const struct row_function *row, const assay_wide *w)
+{
+    mpfr_t y;
+
+    mpfr_init2(y, ROW_BITS);
+    for (int64_t i = 0; i < c->elements; i++) {
+        line l = {c, i / LENGTH * LENGTH, 1};
+        if (row->inner > 0)
+            l = (line){c, i / row->inner * row->inner * LENGTH + i % row->inner, row->inner};
+        if (!is_finite_line(&l)) /* special values: test_kernels, by hand below */
+            continue;
+        row->f(y, &l, i % LENGTH);
+        check_bound(w, i, y, assay_op_get(row->op)->name);
+    }
+    mpfr_clear(y);
+}
+
+START_TEST(rows_are_within_their_bound_of_mpfr)
+{
+    const struct row_function *row = &row_functions[_i % (int)ROW_FUNCTIONS];
+    assay_dtype t = floats[_i / (int)ROW_FUNCTIONS];
+    assay_stratum strata[ASSAY_STRATUM_COUNT];
+    size_t count = assay__strata_preferred(row->op, ASSAY_STRATUM_COUNT, strata);
+
+    for (size_t s = 0; s < count; s++) {
+        plugin_case c;
+        assay_wide w;
+        plugin_case_init(&c, row->op, t, row->params, 0);
+        int64_t n = assay_problem_operand_elements(&c.problem, 0);
+        ck_assert_int_eq(assay__inputs_fill(&c.problem, strata[s], 3, 0, 0, (uint64_t)n,
+                                            assay_tensor_data(&c.operands[0])),
+                         ASSAY_OK);
+        plugin_case_wide(&c, plugin_oracle(ref, row->op), 1, &w);
+        check_rows(&c, row, &w);
+        plugin_wide_clear(&w);
+        plugin_case_clear(&c);
+    }
+}
+END_TEST
+
+/* One line of three numbers and the first result. */
+static const struct hand_row {
+    assay_op_id op;
+    const char *params;
+    double x[3], y;
+} hand_rows[] = {
+    {ASSAY_OP_sum_reduce, "outer=1,axis=3,inner=1", {1, 2, -5}, -2},
+    {ASSAY_OP_sum_reduce, "outer=1,axis=0,inner=1", {0}, 0},
+    {ASSAY_OP_sum_reduce, "outer=1,axis=3,inner=1", {INF, 2, -INF}, NAN},
+    {ASSAY_OP_sum_reduce, "outer=1,axis=3,inner=1", {INF, 2, 3}, INF},
+    {ASSAY_OP_mean_reduce, "outer=1,axis=3,inner=1", {1, 2, 6}, 3},
+    {ASSAY_OP_mean_reduce, "outer=1,axis=0,inner=1", {0}, NAN},
+    {ASSAY_OP_max_reduce, "outer=1,axis=3,inner=1", {-3, -INF, -2}, -2},
+    {ASSAY_OP_max_reduce, "outer=1,axis=3,inner=1", {-0.0, 0, -0.0}, 0},
+    {ASSAY_OP_max_reduce, "outer=1,axis=3,inner=1", {9, NAN, 3}, NAN},
+    {ASSAY_OP_max_reduce, "outer=1,axis=3,inner=1", {NAN, 9, 3}, NAN},
+    {ASSAY_OP_min_reduce, "outer=1,axis=3,inner=1", {3, INF, 2}, 2},
+    {ASSAY_OP_min_reduce, "outer=1,axis=3,inner=1", {0, 0, -0.0}, -0.0},
+    {ASSAY_OP_min_reduce, "outer=1,axis=3,inner=1", {3, 2, NAN}, NAN},
+    {ASSAY_OP_rms_norm_last_dim, "rows=1,cols=3,eps=0", {2, 2, -2}, 1},
+    {ASSAY_OP_rms_norm_last_dim, "rows=1,cols=3,eps=0", {0, 0, 0}, NAN},
+    {ASSAY_OP_rms_norm_last_dim, "rows=1,cols=3", {0, 0, 0}, 0},
+    {ASSAY_OP_rms_norm_last_dim, "rows=1,cols=3", {-3, INF, 1}, -0.0},
+    {ASSAY_OP_rms_norm_last_dim, "rows=1,cols=3", {-INF, 2, 1}, NAN},
+    {ASSAY_OP_layer_norm_last_dim, "rows=1,cols=3", {5, 5, 5}, 0},
+    {ASSAY_OP_layer_norm_last_dim, "rows=1,cols=3,eps=0", {5, 5, 5}, NAN},
+    {ASSAY_OP_layer_norm_last_dim, "rows=1,cols=3", {INF, 5, 5}, NAN},
+    {ASSAY_OP_log_softmax_last_dim, "rows=1,cols=3", {-INF, -INF, -INF}, NAN},
+    {ASSAY_OP_log_softmax_last_dim, "rows=1,cols=3", {-INF, 0, -INF}, -INF},
+    {ASSAY_OP_log_softmax_last_dim, "rows=1,cols=3", {4, -INF, -INF}, 0},
+    {ASSAY_OP_log_softmax_last_dim, "rows=1,cols=3", {4, INF, 2}, NAN},
+};
+
+START_TEST(rows_give_values_made_by_hand)
+{
+    for (size_t i = 0; i < sizeof hand_rows / sizeof *hand_rows; i++) {
+        const struct hand_row *h = &hand_rows[i];
+        plugin_case c;
+        plugin_case_init(&c, h->op, floats[_i], h->params, 0);
+        for (int64_t j = 0; j < assay_problem_operand_elements(&c.problem, 0); j++)
+            plugin_case_set(&c, 0, j, h->x[j]);
+        ck_assert_int_eq(plugin_case_run(&c, plugin_kernel(ref, h->op, floats[_i], NULL), NULL),
+                         ASSAY_OK);
+        double y = plugin_case_get(&c, 1, 0);
+        ck_assert_msg(same(y, h->y), "%s %s (%g, ...) is %g, not %g", assay_op_get(h->op)->name,
+                      h->params, h->x[0], y, h->y);
+        plugin_case_clear(&c);
+    }
+}
+END_TEST
+
+START_TEST(extremes_of_nothing_are_invalid)
+{
+    static const assay_op_id ops[] = {ASSAY_OP_max_reduce, ASSAY_OP_min_reduce};
+    assay_problem p;
+
+    ck_assert_int_eq(assay_problem_init(ops[_i], ASSAY_F32, &p), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p, "outer", 2), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p, "axis", 0), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p, "inner", 3), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_check(&p), ASSAY_INVALID);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "axis must be positive"));
+    ck_assert_int_eq(assay_problem_set_int(&p, "outer", 0), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_check(&p), ASSAY_OK);
+}
+END_TEST
+
 /* ---- acceptance ------------------------------------------------------------------------------ */
 
 /* A rule that lets a wrong element pass proves nothing: the neighbour of an exact result, and the
@@ -294,6 +517,9 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, setup, NULL);
     tcase_add_loop_test(tcase, reference_gives_values_made_by_hand, 0, FLOATS);
     tcase_add_loop_test(tcase, reference_is_within_its_bound_of_mpfr, 0, FLOATS * (int)FUNCTIONS);
+    tcase_add_loop_test(tcase, rows_are_within_their_bound_of_mpfr, 0, FLOATS * (int)ROW_FUNCTIONS);
+    tcase_add_loop_test(tcase, rows_give_values_made_by_hand, 0, FLOATS);
+    tcase_add_loop_test(tcase, extremes_of_nothing_are_invalid, 0, 2);
     tcase_add_loop_test(tcase, exact_ops_admit_no_neighbour, 0, FLOATS);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/cpu/cpu_sum_reduce.c -- along the middle extent, f64 inside, without special
+ * instructions. */
+#include "backends/cpu/cpu_reduce.h"
+
+static inline double next(double y, double x)
+{
+    return y + x;
+}
+
+CPU_REDUCE(sum_reduce, 0.0, next, cpu_reduce_done)

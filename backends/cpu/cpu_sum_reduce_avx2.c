@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/cpu/cpu_sum_reduce_avx2.c -- along the middle extent, in vectors. */
+#include "backends/cpu/cpu_reduce_avx2.h"
+
+CPU_REDUCE_AVX2(sum_reduce, 0, _mm256_add_pd, _mm256_add_ps, cpu_reduce_done, cpu_reduce_done)
