@@ -109,6 +109,8 @@ static void check_refused(const struct rival *r, const char *word)
     plugin_case c;
 
     ck_assert_int_eq(identify(r, text, sizeof text), ASSAY_UNAVAILABLE);
+    if (strstr(last_text, "built without") != NULL) /* its header was absent: nothing is opened */
+        word = "install";
     ck_assert_msg(strstr(last_text, word) != NULL, "no '%s' in: %s", word, last_text);
     plugin_case_init(&c, r->op, ASSAY_F32, r->params, 0);
     int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
