@@ -118,9 +118,10 @@ static judge judge_make(const plugin_case *c, const assay_kernel_desc *k, const 
     return j;
 }
 
-/* Instructions that a library chooses may take subnormals for zero, operands and results alike
- * (VDPBF16PS does); own kernels may not.  What that changes: a least normal times an input a term.
- */
+/* VDPBF16PS and TDPBF16PS, which a library may choose for bf16, take subnormals for zero whatever
+ * the control register says, operands and results alike (Intel's instruction set reference); own
+ * kernels may not, nor may products of other types.  What that changes: a least normal times an
+ * input a term. */
 static bool flushed(const judge *j, double y, double want)
 {
     assay_dtype t = (assay_dtype)j->kernel->dtypes[j->kernel->dtype_count - 1];
@@ -128,7 +129,8 @@ static bool flushed(const judge *j, double y, double want)
     double least_normal = d->min_subnormal / (2.0 * d->unit_roundoff), largest_input = 16.0;
     bool of_library = j->kernel->libraries != NULL && j->kernel->libraries[0] != NULL;
 
-    if (!of_library || j->kernel->op != ASSAY_OP_matmul || !(fabs(y) <= largest_input))
+    if (!of_library || j->kernel->op != ASSAY_OP_matmul || j->kernel->dtypes[0] != ASSAY_BF16 ||
+        !(fabs(y) <= largest_input))
         return false;
     double terms = (double)assay_problem_int(&j->c->problem, "k") + 1.0;
     return fabs(y - want) <= terms * largest_input * least_normal;
