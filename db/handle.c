@@ -21,51 +21,52 @@ static const char sqlite_magic[16] = "SQLite format 3";
 /* Room for "-journal" included. */
 #define SQLITE_PATH_MAX 503
 
-static assay_status look_at_file(const char *path, int fd, assay__db_look *out)
+/* By its name alone. Closing any descriptor of a file drops all locks that this process has on it,
+ * those of other connections too; then a writer elsewhere takes the -wal away under them. */
+assay_status assay__db_look_at(const char *path, assay__db_look *out)
 {
     struct stat info;
-    char head[sizeof sqlite_magic];
 
-    if (fstat(fd, &info) != 0)
-        return assay__fail(ASSAY_DB, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(info.st_mode))
+    if (path == NULL || path[0] == '\0')
+        return assay__fail(ASSAY_INVALID, "store: the path is empty");
+    bool is_there = stat(path, &info) == 0;
+    if (!is_there && (errno == ENOENT || errno == ENOTDIR)) {
+        *out = ASSAY__LOOK_MISSING;
+        return ASSAY_OK;
+    }
+    if (is_there && !S_ISREG(info.st_mode))
         return assay__fail(ASSAY_DB_FOREIGN, "%s: not a regular file; give the path of a store",
                            path);
-    if (info.st_size == 0) {
-        *out = ASSAY__LOOK_EMPTY;
+    if (!is_there || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0)
+        return assay__fail(ASSAY_DB, "%s: %s; check the path and its permissions", path,
+                           strerror(errno));
+    *out = info.st_size == 0 ? ASSAY__LOOK_EMPTY : ASSAY__LOOK_FULL;
+    return ASSAY_OK;
+}
+
+/* Through SQLite's own descriptor, for the same reason. */
+static assay_status check_header(const assay__handle *h)
+{
+    char head[sizeof sqlite_magic] = {0};
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+
+    if (sqlite3_file_control(h->sql, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+        file == NULL || file->pMethods == NULL ||
+        file->pMethods->xFileSize(file, &size) != SQLITE_OK || size == 0)
+        return ASSAY_OK; /* nothing there yet, or SQLite will say what is wrong */
+    int code = file->pMethods->xRead(file, head, sizeof head, 0);
+    if ((code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) ||
+        memcmp(head, sqlite_magic, sizeof head) == 0)
         return ASSAY_OK;
-    }
-    ssize_t got = pread(fd, head, sizeof head, 0);
-    if (got == (ssize_t)sizeof head && memcmp(head, sqlite_magic, sizeof head) == 0) {
-        *out = ASSAY__LOOK_SQLITE;
-        return ASSAY_OK;
-    }
     /* A store that lost its first bytes still has whole pages; text and other formats seldom do. */
-    if (info.st_size % ASSAY__DB_PAGE_BYTES == 0)
+    if (size % ASSAY__DB_PAGE_BYTES == 0)
         return assay__fail(ASSAY_DB_DAMAGED,
                            "%s: store is damaged: its header is not SQLite's; restore a copy, or "
                            "try `sqlite3 FILE .recover`",
-                           path);
+                           h->path);
     return assay__fail(ASSAY_DB_FOREIGN,
-                       "%s: not an Assay store (no SQLite file); give another path", path);
-}
-
-assay_status assay__db_look_at(const char *path, assay__db_look *out)
-{
-    if (path == NULL || path[0] == '\0')
-        return assay__fail(ASSAY_INVALID, "store: the path is empty");
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        if (errno == ENOENT || errno == ENOTDIR) {
-            *out = ASSAY__LOOK_MISSING;
-            return ASSAY_OK;
-        }
-        return assay__fail(ASSAY_DB, "%s: %s; check the path and its permissions", path,
-                           strerror(errno));
-    }
-    assay_status status = look_at_file(path, fd, out);
-    close(fd);
-    return status;
+                       "%s: not an Assay store (no SQLite file); give another path", h->path);
 }
 
 static bool plain_in_uri(unsigned char c)
@@ -141,8 +142,7 @@ assay_status assay__handle_open(assay__handle *h, const char *path, const char *
         status = assay__fail(ASSAY_NOMEM, "store: out of memory");
     } else {
         int code = open_uri(h, uri, flags);
-        if (code != SQLITE_OK)
-            status = assay__handle_fail(h, code, "open");
+        status = code == SQLITE_OK ? check_header(h) : assay__handle_fail(h, code, "open");
     }
     free(uri);
     if (status != ASSAY_OK)

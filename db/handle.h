@@ -49,15 +49,15 @@ typedef struct assay__handle {
 typedef enum assay__db_look {
     ASSAY__LOOK_MISSING, /* nothing, or no directory */
     ASSAY__LOOK_EMPTY,   /* a file of no bytes */
-    ASSAY__LOOK_SQLITE,  /* the magic of SQLite 3 */
-    ASSAY__LOOK_OTHER    /* anything else, or unreadable: the status tells */
+    ASSAY__LOOK_FULL     /* a file with something in it; opening tells what */
 } assay__db_look;
 assay_status assay__db_look_at(const char *path, assay__db_look *out);
 
 /* "file:" URI with every byte outside [A-Za-z0-9/._-] percent-encoded; caller frees. */
 char *assay__db_uri(const char *path, const char *query);
 
-/* Opens with SQLITE_OPEN_* flags; `query` "mode=ro" and so on.  The handle starts zeroed. */
+/* Opens with SQLITE_OPEN_* flags; `query` "mode=ro" and so on.  The handle starts zeroed.  FOREIGN
+ * or DAMAGED for a file whose first bytes are not those of SQLite. */
 assay_status assay__handle_open(assay__handle *h, const char *path, const char *query, int flags);
 void assay__handle_close(assay__handle *h);
 

@@ -17,7 +17,7 @@ static assay_status look(const char *path)
 
     for (int i = 0; i < EMPTY_TRIES; i++) {
         ASSAY_TRY(assay__db_look_at(path, &seen));
-        if (seen == ASSAY__LOOK_SQLITE)
+        if (seen == ASSAY__LOOK_FULL)
             return ASSAY_OK;
         if (seen == ASSAY__LOOK_MISSING)
             return assay__fail(ASSAY_DB_MISSING,
@@ -108,14 +108,29 @@ static assay_status data_version(assay__store *store, int64_t *out)
 {
     /* Without shared memory SQLite cannot see others' commits; the files can. */
     if (store->handle.frozen) {
-        *out = (int64_t)(assay__handle_mark(&store->handle) >> 1);
+        const bool is_gone = assay__file_mark(store->handle.path, "") == 0; /* as it was, then */
+        *out = (int64_t)((is_gone ? store->handle.mark : assay__handle_mark(&store->handle)) >> 1);
         return ASSAY_OK;
     }
     return assay__handle_int(&store->handle, "PRAGMA data_version", out);
 }
 
+/* One that reads without locks has its own idea of the file; what others wrote since is seen by
+ * opening it again, perhaps with locks by now. */
+static assay_status open_again(assay__store *store)
+{
+    assay__handle fresh;
+
+    ASSAY_TRY(assay__handle_open_read(&fresh, store->handle.path));
+    assay__handle_close(&store->handle);
+    store->handle = fresh;
+    return ASSAY_OK;
+}
+
 static assay_status begin_snapshot(assay__store *store)
 {
+    if (store->handle.frozen && assay__handle_mark(&store->handle) != store->handle.mark)
+        ASSAY_TRY(open_again(store));
     return assay__handle_exec(&store->handle, "BEGIN", "begin snapshot");
 }
 

@@ -302,6 +302,58 @@ START_TEST(change_under_a_reader_without_locks_is_said)
 }
 END_TEST
 
+static size_t routes_in_snapshot(assay__store *store, const store_rows *rows)
+{
+    size_t here = 0, elsewhere = 0;
+
+    ck_assert_msg(ops->begin_snapshot(store) == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_int_eq(ops->count_routes(store, rows->deployment_hex, &here, &elsewhere), ASSAY_OK);
+    ops->end_snapshot(store);
+    return here;
+}
+
+static int64_t version_of(assay__store *store)
+{
+    int64_t version = 0;
+
+    ck_assert_int_eq(ops->data_version(store, &version), ASSAY_OK);
+    return version;
+}
+
+/* Whoever may not write there reads on when another user has written, for as long as it runs. */
+START_TEST(reader_without_locks_sees_what_was_written_since)
+{
+    store_rows rows;
+    assay__store *store = NULL;
+
+    if (!mount_small_disk())
+        return;
+    assay__db *db = make_store(&rows);
+    assay__db_close(&db);
+    remount_read_only();
+    ck_assert_int_eq(ops->open_read(path, &store), ASSAY_OK);
+    ck_assert_uint_eq(routes_in_snapshot(store, &rows), 0);
+    int64_t before = version_of(store);
+    ck_assert_int_eq(mount("none", folder, "tmpfs", MS_REMOUNT, "size=8m"), 0);
+    db = make_store(&rows);
+    const assay__route_candidate c = store_candidate(rows.revision, 100);
+    assay__db_route route = store_route(&rows, &c, 1);
+    ck_assert_msg(assay__db_put_route(db, &route) == ASSAY_OK, "%s", assay_last_error());
+    assay__db_close(&db);
+    remount_read_only();
+    ck_assert_int_ne(version_of(store), before);
+    ck_assert_uint_eq(routes_in_snapshot(store, &rows), 1);
+    before = version_of(store);
+    ck_assert_int_eq(version_of(store), before);
+    ck_assert(store->handle.frozen);
+    /* A file that is gone says nothing new. */
+    ck_assert_int_eq(mount("none", folder, "tmpfs", MS_REMOUNT, "size=8m"), 0);
+    ck_assert_int_eq(remove(path), 0);
+    ck_assert_int_eq(version_of(store), before);
+    ops->close(store);
+}
+END_TEST
+
 START_TEST(full_disk_is_said_and_loses_nothing)
 {
     store_rows rows;
@@ -378,6 +430,7 @@ int main(void)
     tcase_add_test(disk, read_only_disk_is_read);
     tcase_add_test(disk, read_only_disk_with_a_wal_misses_nothing);
     tcase_add_test(disk, change_under_a_reader_without_locks_is_said);
+    tcase_add_test(disk, reader_without_locks_sees_what_was_written_since);
     tcase_add_test(disk, full_disk_is_said_and_loses_nothing);
     tcase_add_test(disk, full_disk_breaks_a_batch_whole);
     suite_add_tcase(suite, reader);

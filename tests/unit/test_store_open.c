@@ -455,6 +455,47 @@ START_TEST(symlink_leads_to_its_store)
 }
 END_TEST
 
+/* Could another process have the file for itself?  SQLite locks 510 bytes from there on. */
+static bool is_locked(const char *path)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000002, .l_len = 510};
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        int fd = open(path, O_RDWR);
+        if (fd < 0 || fcntl(fd, F_GETLK, &lock) != 0)
+            _exit(2);
+        _exit(lock.l_type != F_UNLCK ? 1 : 0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+    return WEXITSTATUS(status) == 1;
+}
+
+/* Without its lock a writer that closes takes the -wal for unused and removes it, and the reader
+ * sees nothing new ever after. */
+START_TEST(opening_once_more_keeps_the_locks_of_others)
+{
+    const char *path = store_path(folder, "s.db");
+    assay__store *first = NULL;
+    assay__db *db = NULL;
+
+    make_store(path);
+    ck_assert(!is_locked(path));
+    ck_assert_int_eq(ops->open_read(path, &first), ASSAY_OK);
+    ck_assert(is_locked(path));
+    ck_assert_int_eq(try_read(path), ASSAY_OK);
+    ck_assert(is_locked(path));
+    ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
+    assay__db_close(&db);
+    ck_assert(is_locked(path));
+    ops->close(first);
+    ck_assert(!is_locked(path));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("store_open");
@@ -470,6 +511,7 @@ int main(void)
     tcase_add_test(state, foreign_is_refused_while_its_owner_writes);
     tcase_add_test(state, damaged_page_size_is_refused);
     tcase_add_test(state, newer_is_refused);
+    tcase_add_test(state, opening_once_more_keeps_the_locks_of_others);
     tcase_add_test(state, damaged_header_is_refused);
     tcase_add_test(state, truncated_is_refused);
     tcase_add_test(state, emptied_is_not_read_as_a_store);
