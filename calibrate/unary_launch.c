@@ -65,8 +65,10 @@ static assay_status launch_piece(const assay_unary_launch *l, const void *x, voi
     assay_launch launch;
 
     ASSAY_TRY(prepare(l, x, y, n, &problem, operands, &launch));
-    ASSAY_TRY(assay__backend_launch(l->backend, l->kernel->run, &launch));
-    return assay__backend_synchronize(l->backend);
+    assay_status status = assay__backend_launch(l->backend, l->kernel->run, &launch);
+    if (status == ASSAY_OK)
+        status = assay__backend_synchronize(l->backend);
+    return assay__backend_blame(status);
 }
 
 /* Does the kernel admit n elements? */

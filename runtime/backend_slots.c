@@ -283,6 +283,15 @@ assay_status assay__backend_measure(const assay__backend *b, const assay_measure
                                     : default_measure(b, what, clock);
 }
 
+assay_status assay__backend_blame(assay_status status)
+{
+    if (status == ASSAY_OK || status == ASSAY_UNSUPPORTED || status == ASSAY_DEVICE ||
+        status == ASSAY_NUMERIC)
+        return status;
+    return assay__fail_context(ASSAY_DEVICE, "the kernel returned status %d (%s)", (int)status,
+                               assay_status_name(status));
+}
+
 static assay_status host_fail(assay_status status, const char *text)
 {
     return assay__fail(status, "%s", text);

@@ -62,6 +62,12 @@ ASSAY__BACKEND_SLOTS(X)
 assay_status assay__backend_measure(const assay__backend *b, const assay_measure *what,
                                     assay_clock_info *clock);
 
+/* What a launch, a wait for it or a measurement gave, as one that says whose fault it is:
+ * UNSUPPORTED, DEVICE and NUMERIC stay, any other failure becomes ASSAY_DEVICE with its name in the
+ * text.  Else whoever tries out kernels would take what one of them returns for a state of his own.
+ */
+assay_status assay__backend_blame(assay_status status);
+
 /* What plug-ins are given to report errors through. */
 const assay_host *assay__host(void);
 

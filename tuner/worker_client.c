@@ -222,6 +222,9 @@ static assay_status call_failed(assay__worker *w, assay_status status, int timeo
     case ASSAY_TIMEOUT:
         finish(w, true, end, sizeof end);
         return assay__fail(ASSAY_TIMEOUT, "no reply within %d ms: killed", timeout_ms);
+    case ASSAY_INTERNAL: /* the same program is on the other side: a kernel has written there */
+        finish(w, true, end, sizeof end);
+        return assay__fail_context(ASSAY_CRASH, "the worker's answer makes no sense, killed");
     default:
         finish(w, true, end, sizeof end);
         return status;
@@ -266,6 +269,8 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
         return call_failed(w, status, timeout_ms);
     }
     status = reply_status(m.body);
+    if (status == ASSAY_INTERNAL && !json_is_integer(json_object_get(m.body, "status")))
+        status = call_failed(w, status, timeout_ms);
     if (status == ASSAY_OK)
         *reply = json_incref(m.body);
     assay__message_clear(&m);

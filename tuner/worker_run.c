@@ -130,8 +130,10 @@ assay_status assay__worker_run(assay__worker_state *s, json_t *request)
                                  .operands = operands,
                                  .tunables = k.tunables,
                                  .instance = k.backend->instance};
-    ASSAY_TRY(assay__backend_launch(k.backend, k.desc->run, &launch));
-    return assay__backend_synchronize(k.backend);
+    assay_status status = assay__backend_launch(k.backend, k.desc->run, &launch);
+    if (status == ASSAY_OK)
+        status = assay__backend_synchronize(k.backend);
+    return assay__backend_blame(status);
 }
 
 /* The result file: hi, lo, bound and, where the op has one, magnitude: count doubles each. */

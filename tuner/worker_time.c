@@ -169,7 +169,7 @@ static assay_status measure(const assay__worker_kernel *k, const pool *p, timing
                                 .sink = take_span,
                                 .cookie = t};
 
-    return assay__backend_measure(k->backend, &what, clock);
+    return assay__backend_blame(assay__backend_measure(k->backend, &what, clock));
 }
 
 /* One span over the first `sets` operand sets. */

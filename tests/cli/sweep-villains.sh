@@ -34,6 +34,10 @@ verdict v_segv crashed 'signal 11'
 verdict v_abort crashed 'signal 6'
 verdict v_exit crashed 'exit 0'
 verdict v_hang timeout
+verdict v_refuses crashed 'INVALID.*these are no operands'
+verdict v_foreign crashed 'status 4711'
+verdict v_stops crashed INTERRUPTED # no user has stopped the sweep
+verdict v_babbles crashed 'makes no sense'
 verdict v_honest ok
 verdict v_noisy ok
 verdict v_align ''    # asks for 64 bytes; these operands lie at 16: not even run

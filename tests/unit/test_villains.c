@@ -212,6 +212,50 @@ START_TEST(villain_fails_with_its_status)
 }
 END_TEST
 
+START_TEST(villain_returns_what_it_should_not)
+{
+    static const struct {
+        const char *name;
+        int status;
+    } returned[] = {{"v_refuses", ASSAY_INVALID}, {"v_foreign", 4711}, {"v_stops", 42}};
+
+    begin_op(_i);
+    for (size_t i = 0; i < sizeof returned / sizeof *returned; i++)
+        ck_assert_int_eq(
+            (int)plugin_case_run(&c, kernel((assay_op_id)c.problem.op, returned[i].name), NULL),
+            returned[i].status);
+    end();
+}
+END_TEST
+
+/* In a process of its own: what is open here is not to be written to. */
+START_TEST(villain_babbles_into_what_is_open)
+{
+    int ends[2], status = 0;
+    char seen[16] = "";
+
+    begin_op(_i);
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (int fd = 3; fd < 1024; fd++)
+            if (fd != ends[1])
+                close(fd);
+        if (dup2(ends[1], 40) != 40)
+            _exit(2);
+        (void)plugin_case_run(&c, kernel((assay_op_id)c.problem.op, "v_babbles"), NULL);
+        _exit(wrong_elements() == 0 ? 0 : 1);
+    }
+    close(ends[1]);
+    ck_assert_int_gt(read(ends[0], seen, 9), 0);
+    ck_assert_mem_eq(seen, "v_babbles", 9);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(ends[0]);
+    end();
+}
+END_TEST
+
 /* How a process that runs it ends, however long a sanitizer writes about it; -1: must_end is false
  * and it still runs after 0.3 s. */
 static int end_of(const char *name, bool must_end)
@@ -266,6 +310,8 @@ int main(void)
     tcase_add_loop_test(tcase, villain_late_turns_after_ten_calls, 0, 2);
     tcase_add_loop_test(tcase, villain_scribble_and_oob_write_elsewhere, 0, 2);
     tcase_add_loop_test(tcase, villain_fails_with_its_status, 0, 2);
+    tcase_add_loop_test(tcase, villain_returns_what_it_should_not, 0, 2);
+    tcase_add_loop_test(tcase, villain_babbles_into_what_is_open, 0, 2);
     tcase_add_loop_test(tcase, villain_ends_its_process_or_never, 0, 2);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -21,6 +21,10 @@
  *   v_scribble    changes an element of its first input
  *   v_noisy       prints to both standard streams at every call
  *   v_fails       returns a device error with a text at every call
+ *   v_refuses     returns "invalid argument" at every call
+ *   v_foreign     returns a status that is none
+ *   v_stops       returns "interrupted", as if a user had wanted that
+ *   v_babbles     writes nonsense to every descriptor that it can find
  *   v_segv        writes to address 8
  *   v_abort       calls abort
  *   v_exit        calls exit(0), as if all were well
@@ -251,6 +255,34 @@ static assay_status v_fails(const assay_launch *launch)
     return assay__host_fail(launch->instance, ASSAY_DEVICE, "v_fails: the device is on strike");
 }
 
+static assay_status v_refuses(const assay_launch *launch)
+{
+    return assay__host_fail(launch->instance, ASSAY_INVALID, "v_refuses: these are no operands");
+}
+
+static assay_status v_foreign(const assay_launch *launch)
+{
+    (void)launch;
+    return (assay_status)4711;
+}
+
+static assay_status v_stops(const assay_launch *launch)
+{
+    (void)launch;
+    return ASSAY_INTERRUPTED;
+}
+
+static assay_status v_babbles(const assay_launch *launch)
+{
+    static const char nonsense[] = "v_babbles: nobody asked for this line, which is a long one\n";
+
+    (void)run_fast(launch);
+    for (int fd = 3; fd < 64; fd++)
+        if (write(fd, nonsense, sizeof nonsense) < 0)
+            continue; /* not open, or read-only */
+    return ASSAY_OK;
+}
+
 static assay_status v_segv(const assay_launch *launch)
 {
     int *volatile nowhere = (int *)8;
@@ -357,6 +389,10 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_scribble, 50),
     BOTH(v_noisy, 50),
     BOTH(v_fails, 50),
+    BOTH(v_refuses, 50),
+    BOTH(v_foreign, 50),
+    BOTH(v_stops, 50),
+    BOTH(v_babbles, 50),
     BOTH(v_segv, 50),
     BOTH(v_abort, 50),
     BOTH(v_exit, 50),
