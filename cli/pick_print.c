@@ -320,7 +320,7 @@ static const char *state_of(const assay_candidate *c)
     if (c->tied)
         return "tied";
     if (c->route.tier == ASSAY_TIER_MEASURED)
-        return "slower";
+        return isnan(c->route.lo_ns) ? "screened" : "slower";
     return c->route.measurement == 0 ? "unmeasured" : tier_name(c->route.tier);
 }
 

@@ -94,6 +94,8 @@ static void put_standing(const assay__judged *item, bool is_default, char *buf, 
         (void)snprintf(buf, cap, "chosen: %s", time);
     else if (item->tied)
         (void)snprintf(buf, cap, "tie: %s; another comes first by the tie rule", time);
+    else if (isnan(m->lo_ns))
+        (void)snprintf(buf, cap, "screened: %s, too few visits for an interval", time);
     else
         (void)snprintf(buf, cap, "slower: %s", time);
 }

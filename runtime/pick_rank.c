@@ -332,13 +332,14 @@ static int tie_order(const assay__judged *a, const assay__judged *b)
     return order;
 }
 
-static size_t fastest(const assay__judgement *j, unsigned copies, bool by_ratio)
+static size_t fastest(const assay__judgement *j, unsigned copies, bool by_ratio, bool surely)
 {
     size_t best = SIZE_MAX;
     double least = INFINITY, s[3];
 
     for (size_t i = 0; i < j->count; i++) {
-        if (!in_group(&j->items[i], copies) || !speed(&j->items[i], by_ratio, s))
+        if (!in_group(&j->items[i], copies) || !speed(&j->items[i], by_ratio, s) ||
+            (surely && isnan(s[1])))
             continue;
         if (best == SIZE_MAX || s[0] < least ||
             (s[0] <= least && tie_order(&j->items[i], &j->items[best]) < 0)) {
@@ -347,6 +348,21 @@ static size_t fastest(const assay__judgement *j, unsigned copies, bool by_ratio)
         }
     }
     return best;
+}
+
+/* A screening visit alone gives no interval, and may just have been lucky: such a time displaces
+ * one that has an interval only from below the whole of it. */
+static size_t leader(const assay__judgement *j, unsigned copies, bool by_ratio)
+{
+    const size_t best = fastest(j, copies, by_ratio, false);
+    const size_t sure = fastest(j, copies, by_ratio, true);
+    double best_speed[3], sure_speed[3];
+
+    if (sure == SIZE_MAX || sure == best)
+        return best;
+    (void)speed(&j->items[best], by_ratio, best_speed);
+    (void)speed(&j->items[sure], by_ratio, sure_speed);
+    return best_speed[0] < sure_speed[1] ? best : sure;
 }
 
 /* Marks all whose interval overlaps that of `best`, and gives the one the tie rule chooses. */
@@ -391,7 +407,7 @@ static size_t rank_group(assay__judgement *j, unsigned copies)
     chosen = published(j, copies);
     if (chosen != SIZE_MAX)
         return chosen;
-    best = fastest(j, copies, by_ratio);
+    best = leader(j, copies, by_ratio);
     return best != SIZE_MAX ? break_tie(j, copies, best, by_ratio) : SIZE_MAX;
 }
 

@@ -72,7 +72,7 @@ query '.counts.measurements == 2 and .counts.routes == 1 and .idle == []'
 # Bounds that are not known are left out.
 cp "$db" "$WORK/bounds.db"
 sql "$WORK/bounds.db" "UPDATE route SET candidates = x'$(candidate 1 1 0 1000 990 1010 3 0.25)$(candidate 2 2 0 5000 nan nan 0 0.5)'"
-expect 0 '*slower *ref/ref_matmul_f32 *5.00 us *slower: 5000 ns*' '' \
+expect 0 '*screened *ref/ref_matmul_f32 *5.00 us *screened: 5000 ns, too few visits*' '' \
     assay pick --op matmul --dtype f32 --shape m=512,n=512,k=512 --backend ref,cpu --db "$WORK/bounds.db" --explain
 grep -q nan "$WORK/stdout" && cat "$WORK/stdout" && exit 1
 

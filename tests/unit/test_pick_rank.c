@@ -135,6 +135,32 @@ START_TEST(rank_by_time_when_a_ratio_is_absent)
 }
 END_TEST
 
+/* gemm 2 was seen by a screening visit alone, and tiled 16 has an interval. */
+static void make_screened(double ns)
+{
+    routes[0].winner = 0;
+    candidate(&routes[0], V_BLAS2)->time_ns = ns;
+    candidate(&routes[0], V_BLAS2)->lo_ns = candidate(&routes[0], V_BLAS2)->hi_ns = NAN;
+    candidate(&routes[0], V_BLAS2)->ratio = NAN; /* and so times decide */
+    candidate(&routes[0], V_TILED16)->time_ns = 50;
+    candidate(&routes[0], V_TILED16)->lo_ns = 40;
+    candidate(&routes[0], V_TILED16)->hi_ns = 55;
+    ask(PROBLEM);
+}
+
+START_TEST(screening_alone_displaces_only_from_below_the_interval)
+{
+    make_screened(45);
+    ck_assert_str_eq(picked(), "tiled 16");
+    ck_assert_int_eq(explained("gemm", 2)->tied, 0);
+    ck_assert_ptr_nonnull(strstr(explained("gemm", 2)->reason, "screened: 45 ns"));
+    assay_close(&context);
+    make_screened(39);
+    ck_assert_str_eq(picked(), "gemm 2");
+    ck_assert_ptr_nonnull(strstr(explained("tiled", 16)->reason, "slower: 50 ns [40, 55]"));
+}
+END_TEST
+
 /* By name alone gemm would lead; what comes before the name must outweigh it. */
 START_TEST(tie_goes_to_the_more_stable)
 {
@@ -267,6 +293,7 @@ static void fill(TCase *subject)
     tcase_add_test(subject, default_quarantined_for_all_problems_is_not_the_default);
     tcase_add_test(subject, rank_by_paired_ratio_before_time);
     tcase_add_test(subject, rank_by_time_when_a_ratio_is_absent);
+    tcase_add_test(subject, screening_alone_displaces_only_from_below_the_interval);
     tcase_add_test(subject, tie_goes_to_the_more_stable);
     tcase_add_test(subject, tie_goes_to_the_lower_error);
     tcase_add_test(subject, tie_goes_to_less_memory);
