@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* cli/main.c -- finds the command and runs it. */
+#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,6 +82,17 @@ static int unknown(const char *name)
     return 2;
 }
 
+/* A full disk or a closed pipe on stdout must not look like success. */
+static int finish(const char *name, int code)
+{
+    const bool is_lost = fflush(stdout) != 0 || ferror(stdout) != 0;
+
+    if (!is_lost || code != 0)
+        return code;
+    fprintf(stderr, "assay %s: cannot write to standard output: %s\n", name, strerror(errno));
+    return assay__exit_code(ASSAY_IO);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -87,15 +100,11 @@ int main(int argc, char **argv)
     for (const assay__command *c = assay__commands; c->name != NULL; c++) {
         if (strcmp(c->name, name) != 0)
             continue;
-        int code = c->run(argc - 1, argv + 1);
-        /* A full disk or a closed pipe on stdout must not look like success. */
-        if (fflush(stdout) != 0 && code == 0)
-            code = 5;
-        return code;
+        return finish(name, c->run(argc - 1, argv + 1));
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         usage(stdout);
-        return 0;
+        return finish(name, 0);
     }
     if (name[0] != '\0')
         return unknown(name);

@@ -14,6 +14,7 @@
 #include "runtime/error.h"
 #include "runtime/machine.h"
 #include "support/json.h"
+#include "support/str.h"
 #include "sweep/sweep_internal.h"
 #include "tuner/free_memory.h"
 #include "tuner/worker.h"
@@ -131,13 +132,29 @@ static assay_status take_bindings(sweep *s, json_t *reply)
     return ASSAY_OK;
 }
 
+/* A misspelt backend would leave a sweep of the others, and a store that lacks what was asked. */
+static assay_status check_backends(const sweep *s)
+{
+    assay__strlist names = {0};
+    assay_status status = ASSAY_OK;
+
+    if (s->o->backends != NULL)
+        status = assay__strlist_split(&names, s->o->backends, ',');
+    for (size_t i = 0; status == ASSAY_OK && i < names.count; i++)
+        if (assay__plugins_find(s->plugins, names.items[i]) == NULL)
+            status = assay__fail(ASSAY_UNAVAILABLE,
+                                 "--backend: no usable plug-in '%s'; 'assay devices' says why",
+                                 names.items[i]);
+    assay__strlist_clear(&names);
+    return status;
+}
+
 static assay_status load_kernels(sweep *s)
 {
     assay__worker *w = NULL;
     json_t *reply = NULL;
     assay_status status;
 
-    ASSAY_TRY(assay__plugins_load(s->o->plugin_path, NULL, &s->plugins));
     ASSAY_TRY(start_plain_worker(s, &w));
     status = assay__worker_call(w, json_pack("{s:s}", "cmd", "bindings"), NULL, 0, 60000, &reply);
     if (status == ASSAY_OK)
@@ -248,6 +265,9 @@ assay_status assay__sweep_setup(sweep *s)
     s->memory_bytes = assay__free_memory(&machine);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
     assay__rng_seed_named(&s->rng, s->o->seed, "sweep order");
+    /* Before the store, which a command that cannot start shall not make. */
+    ASSAY_TRY(assay__plugins_load(s->o->plugin_path, NULL, &s->plugins));
+    ASSAY_TRY(check_backends(s));
     ASSAY_TRY(assay__db_open(s->o->db_path, &s->db));
     ASSAY_TRY(load_kernels(s));
     if (s->deployment.usable_cpus > 0)

@@ -211,6 +211,14 @@ static assay_status row_labels(const assay__csv *csv, size_t row, assay__shape_u
     return copy_label(csv, row, "source", use->source, sizeof use->source);
 }
 
+/* Blames the cell that holds the dtype; with --dtype there may be none. */
+static assay_status fail_dtype(const assay__csv *csv, size_t row)
+{
+    const ptrdiff_t at = assay__csv_find(csv, "dtype");
+
+    return assay__csv_fail(csv, row, at < 0 ? 0 : (size_t)at, "dtype: %s", assay_last_error());
+}
+
 /* One problem a dtype alternative.  A dtype that the op does not take is a skip, not an error. */
 static assay_status add_row(assay__shape_set *set, const assay__csv *csv, size_t row,
                             assay_op_id op, const char *dtype)
@@ -221,7 +229,7 @@ static assay_status add_row(assay__shape_set *set, const assay__csv *csv, size_t
     assay_status status = assay__strlist_split(&list, dtype, '|');
 
     if (status != ASSAY_OK)
-        return assay__csv_fail(csv, row, 0, "dtype: %s", assay_last_error());
+        return fail_dtype(csv, row);
     for (size_t i = 0; status == ASSAY_OK && i < list.count; i++) {
         status = assay__shape_dtypes(op, list.items[i], &problem);
         if (status == ASSAY_UNSUPPORTED) {
@@ -229,7 +237,7 @@ static assay_status add_row(assay__shape_set *set, const assay__csv *csv, size_t
             continue;
         }
         if (status != ASSAY_OK)
-            status = assay__csv_fail(csv, row, 0, "dtype: %s", assay_last_error());
+            status = fail_dtype(csv, row);
         if (status == ASSAY_OK)
             status = set_params(csv, row, &problem);
         if (status == ASSAY_OK)

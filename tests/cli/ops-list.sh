@@ -23,5 +23,13 @@ expect 2 '' "*extra*" assay ops extra
 if [ -w /dev/full ]; then
     assay ops >/dev/full 2>"$WORK/err" && echo "a full disk looks like success" && exit 1
     assay ops --json >/dev/full 2>"$WORK/err" && echo "a full disk looks like success" && exit 1
+    # However it was written, whether the command looks or not: one exit code, and it is said why.
+    for args in ops "ops --json" devices --help "ops --help"; do
+        rc=0
+        # shellcheck disable=SC2086 # a list of words
+        assay $args >/dev/full 2>"$WORK/err" || rc=$?
+        [ "$rc" = 2 ] && grep -q 'cannot write' "$WORK/err" && continue
+        echo "assay $args on a full disk: exit $rc, $(cat "$WORK/err")" && exit 1
+    done
 fi
 exit 0

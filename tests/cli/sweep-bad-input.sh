@@ -36,6 +36,9 @@ printf 'op,dtype,n,n\nexp,f32,64,64\n' >twice.csv
 expect 2 twice.csv --shapes twice.csv
 printf 'op,dtype,q\nexp,f32,64\n' >unknown.csv
 expect 2 unknown.csv --shapes unknown.csv
+printf 'op,dtype,n\nexp,f33,64\n' >dtype.csv
+expect 2 "dtype.csv:2: column 2 (dtype)" --shapes dtype.csv
+expect 4 "'cuda9'" --op exp --dtype f32 --shape n=16 --backend cpu,cuda9
 [ ! -e s.db ] || fail "a store was made for bad input"
 
 echo "this is no store" >s.db
