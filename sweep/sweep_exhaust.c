@@ -23,7 +23,6 @@
 #define PARTS       256    /* of a large space: progress, and what an interrupt waits for */
 #define PART_MS     600000 /* 2^24 inputs at 30 us each */
 #define MAX_WORKERS 64
-#define STRATUM     "exhaustive"
 
 /* ---- what is run ---- */
 
@@ -402,8 +401,8 @@ static assay_status put_row(sweep *s, struct sweep_exhaust *item, assay_error_st
                               .revision = item->variant->revision_row,
                               .deployment = s->deployment_row,
                               .problem = item->problem_row,
-                              .stratum = STRATUM,
-                              .seed = 0,
+                              .stratum = SWEEP_ALL_INPUTS,
+                              .seed = SWEEP_ALL_INPUTS_SEED,
                               .proof = ASSAY_PROOF_EXHAUSTIVE,
                               .bound = assay__acceptance_bound(spec),
                               .reference = "wide oracle, hi + lo with bound",

@@ -13,7 +13,7 @@
 #include "sweep/sweep_internal.h"
 
 #define ALL_16_BIT 65536
-#define EXHAUSTIVE "exhaustive"
+#define EXHAUSTIVE SWEEP_ALL_INPUTS
 
 static assay_status make_file(const char *name, uint64_t bytes, int *fd)
 {

@@ -24,6 +24,10 @@
 #define SWEEP_MAX_CANDIDATES 512 /* of one problem, the incumbent not counted */
 #define SWEEP_MAX_RECORDS    (4 * SWEEP_MAX_CANDIDATES) /* of one route, of earlier sweeps too */
 
+/* Stratum and seed under which what a run over all inputs of a type showed is stored. */
+#define SWEEP_ALL_INPUTS      "exhaustive"
+#define SWEEP_ALL_INPUTS_SEED 0
+
 /* A binding that this host can run, as the worker told it. */
 typedef struct sweep_kernel {
     const assay_kernel_desc *desc;

@@ -68,6 +68,12 @@ expect 1 '*' '*' "${ask[@]}"
 expect 0 '*' '*' sweep bf16 --backend cpu --resume
 [[ $(sql "SELECT count(*) FROM $proofs AND passed = 1") == "$cpu" ]] || fail "the missing evidence was not made"
 
+# A set that holds all inputs too, with the seed of that evidence, leaves it alone.
+expect 0 '*' '*' assay sweep --db "$db" --op exp --dtype bf16 --shape n=65536 --profile quick --backend cpu \
+    --kernel cpu_exp_portable --seed 0
+[[ $(sql "SELECT count(*) FROM $proofs AND passed = 1") == "$cpu" ]] || fail "evidence was overwritten"
+expect 0 '*' '*' "${ask[@]}" --proof exhaustive
+
 # f32: not unless asked; an interrupt leaves no half evidence.
 expect 0 '*  max >= 0 ulp of 2000 elements  *' '*' sweep f32 --backend cpu --kernel cpu_exp_avx2
 expect 0 '*max >= 0 ulp *' '*' assay pick --db "$db" --op exp --dtype f32 --shape n=1000 --explain
