@@ -83,22 +83,26 @@ static void tell(const assay_context *context, int level, const char *text)
         context->log(context->cookie, level, text);
 }
 
-static void look_at_file(const char *path, uint64_t out[2])
+static void look_at_file(const char *path, uint64_t out[5])
 {
     struct stat info;
 
-    out[0] = out[1] = 0;
+    memset(out, 0, 5 * sizeof *out);
     if (stat(path, &info) != 0)
         return;
     out[0] = (uint64_t)info.st_dev;
     out[1] = (uint64_t)info.st_ino;
+    out[2] = (uint64_t)info.st_size;
+    out[3] = (uint64_t)info.st_mtim.tv_sec;
+    out[4] = (uint64_t)info.st_mtim.tv_nsec;
 }
 
-/* Another file has the path now: the handle would read the old one for ever. One that is gone
- * altogether says nothing new. */
+/* Another file has the path now, or something has written to this one: a writer that emptied its
+ * -wal into it, or a program that copied another store over it, which SQLite does not notice.  The
+ * handle would read what was there for ever. One that is gone altogether says nothing new. */
 static void drop_replaced_store(assay_context *context)
 {
-    uint64_t now[2];
+    uint64_t now[5];
 
     if (context->store == NULL)
         return;

@@ -151,7 +151,7 @@ struct assay_context {
     const assay__store_ops *ops;
     assay__store *store; /* NULL: none */
     char *path;          /* owned; NULL: none asked for */
-    uint64_t file[2];    /* device and inode that `store` was opened as; 0, 0: not known */
+    uint64_t file[5];    /* device, inode, size, time of change when `store` was opened; 0: none */
     char *named;         /* owned; backends of the options, or NULL */
     char deployment[ASSAY_DIGEST_HEX];
     assay_table *table;
