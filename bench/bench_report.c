@@ -164,7 +164,7 @@ static void put_all(const char *path)
         if (i % 1000 == 999)
             need(assay__db_commit(db));
     }
-    need(assay__db_end_sweep(db, sweep, "done"));
+    need(assay__db_end_sweep(db, sweep, "done", 0.02));
     assay__db_close(&db);
 }
 

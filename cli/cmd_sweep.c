@@ -316,6 +316,11 @@ static void print_summary(const view *v, const assay__sweep_options *o,
             "the peaks were distrusted, since a kernel was faster than they allow, and measured "
             "again%s; %zu candidates stay impossible\n",
             s->peaks_doubted > 1 ? " twice" : "", s->impossible);
+    if (!isnan(s->aa_floor))
+        fprintf(stderr,
+                "equals differ by up to %s on this machine (A/A floor, 99 %%, of %zu ratios): no "
+                "smaller gain is believed\n",
+                assay__format_percent(s->aa_floor).text, s->aa_ratios);
     if (s->measured > 0)
         fprintf(
             stderr,

@@ -40,7 +40,9 @@ typedef struct assay__db_sweep {
     uint64_t seed;
 } assay__db_sweep;
 assay_status assay__db_begin_sweep(assay__db *db, const assay__db_sweep *s, int64_t *out);
-assay_status assay__db_end_sweep(assay__db *db, int64_t sweep, const char *stop_reason);
+/* aa_floor: gain that equals showed; NaN not measured. */
+assay_status assay__db_end_sweep(assay__db *db, int64_t sweep, const char *stop_reason,
+                                 double aa_floor);
 
 /* Which row of a shape set a problem of a sweep is.  NULL texts are not said. */
 typedef struct assay__db_use {

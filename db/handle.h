@@ -15,7 +15,7 @@
 #include "assay/status.h"
 
 #define ASSAY__DB_APPLICATION_ID 1095975257 /* "ASAY" */
-#define ASSAY__DB_VERSION        3
+#define ASSAY__DB_VERSION        4
 #define ASSAY__DB_BUSY_MS        20000
 /* Reads 100,000 routes in 80 ms, 4096 in 105; one transaction a variant is 10 % slower. */
 #define ASSAY__DB_PAGE_BYTES 8192

@@ -28,6 +28,7 @@ static const char *const steps[ASSAY__DB_VERSION] = {
     [2] = "CREATE INDEX accuracy_all_inputs ON accuracy (deployment, revision)"
           " WHERE stratum = 'exhaustive' AND proof = 'exhaustive';"
           "CREATE INDEX accuracy_failed ON accuracy (deployment, revision) WHERE passed = 0",
+    [3] = "ALTER TABLE sweep ADD COLUMN aa_floor REAL CHECK (aa_floor >= 0)",
 };
 
 /* Views may name columns that come and go: dropped first, made anew last. */

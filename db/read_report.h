@@ -107,6 +107,7 @@ typedef struct assay__report_sweep {
     const char *profile, *settings_json, *argv_json, *started_utc; /* for the call */
     const char *ended_utc, *stop_reason;                           /* "": did not end */
     uint64_t seed;
+    double aa_floor; /* share; NaN: not measured */
 } assay__report_sweep;
 
 /* Which row of a shape set a problem is.  Of the last sweep that named the problem in that set, so

@@ -62,7 +62,7 @@ const assay__sql assay__sql_report[] = {
                               ASSAY__SQL_WHOLE},
     [ASSAY__REPORT_SWEEPS] = {"report sweeps",
                               "SELECT id, profile, settings_json, argv_json, started_utc,"
-                              " ended_utc, stop_reason, seed FROM sweep ORDER BY id",
+                              " ended_utc, stop_reason, seed, aa_floor FROM sweep ORDER BY id",
                               ASSAY__SQL_WHOLE},
     [ASSAY__REPORT_PEAKS] = {"report peaks",
                              "SELECT deployment, name, unit, value, lo, hi, samples FROM peak"

@@ -207,6 +207,7 @@ assay_status assay__report_each_sweep(assay__report *r,
         s.ended_utc = assay__column_text(&q);
         s.stop_reason = assay__column_text(&q);
         s.seed = (uint64_t)assay__column_int(&q);
+        s.aa_floor = assay__column_real(&q);
         status = row(cookie, &s);
     }
     return assay__query_finish(&q, status);

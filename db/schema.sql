@@ -100,7 +100,8 @@ CREATE TABLE sweep (
     argv_json     TEXT NOT NULL,    -- the command's words
     started_utc   TEXT NOT NULL,    -- UTC
     ended_utc     TEXT,             -- UTC; NULL running, or ended without a word
-    stop_reason   TEXT              -- NULL running, or ended without a word
+    stop_reason   TEXT,             -- NULL: still running or ended without a word
+    aa_floor      REAL CHECK (aa_floor >= 0) -- share: gain that equals showed on this machine; NULL not measured
 ) STRICT;
 
 -- What a sweep was asked to measure: which row of which shape set a problem is, and its weight.

@@ -12,7 +12,8 @@ const assay__sql assay__sql_sweep[] = {
                      " VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
                      0},
     [SWEEP_END] = {"sweep end",
-                   "UPDATE sweep SET ended_utc = ?2, stop_reason = ?3 WHERE id = ?1 RETURNING id",
+                   "UPDATE sweep SET ended_utc = ?2, stop_reason = ?3, aa_floor = ?4 WHERE id = ?1 "
+                   "RETURNING id",
                    0},
     [SWEEP_USE] =
         {"sweep problem put",
@@ -43,7 +44,8 @@ assay_status assay__db_begin_sweep(assay__db *db, const assay__db_sweep *s, int6
     return assay__db_leave(db, begin_sweep(db, s, out));
 }
 
-static assay_status end_sweep(assay__db *db, int64_t sweep, const char *stop_reason)
+static assay_status end_sweep(assay__db *db, int64_t sweep, const char *stop_reason,
+                              double aa_floor)
 {
     assay__query q;
     int64_t id = 0;
@@ -52,6 +54,7 @@ static assay_status end_sweep(assay__db *db, int64_t sweep, const char *stop_rea
     assay__bind_int(&q, sweep);
     assay__bind_text(&q, assay__db_now(db));
     assay__bind_word(&q, stop_reason);
+    assay__bind_real(&q, aa_floor);
     if (assay__query_step(&q))
         id = assay__column_int(&q);
     ASSAY_TRY(assay__query_done(&q));
@@ -60,10 +63,11 @@ static assay_status end_sweep(assay__db *db, int64_t sweep, const char *stop_rea
     return ASSAY_OK;
 }
 
-assay_status assay__db_end_sweep(assay__db *db, int64_t sweep, const char *stop_reason)
+assay_status assay__db_end_sweep(assay__db *db, int64_t sweep, const char *stop_reason,
+                                 double aa_floor)
 {
     ASSAY_TRY(assay__db_enter(db));
-    return assay__db_leave(db, end_sweep(db, sweep, stop_reason));
+    return assay__db_leave(db, end_sweep(db, sweep, stop_reason, aa_floor));
 }
 
 static assay_status put_use(assay__db *db, const assay__db_use *u)

@@ -116,15 +116,13 @@ void assay__part_peaks(assay__page *page, const assay__report_set *set,
 
 void assay__part_sources(assay__page *page, const assay__report_set *set)
 {
-    static const assay__html_column columns[] = {{"sweep", NULL, true},
-                                                 {"profile", NULL, false},
-                                                 {"started", "UTC", false},
-                                                 {"ended", "UTC", false},
-                                                 {"stop reason", NULL, false}};
+    static const assay__html_column columns[] = {
+        {"sweep", NULL, true},   {"profile", NULL, false},     {"started", "UTC", false},
+        {"ended", "UTC", false}, {"stop reason", NULL, false}, {"A/A floor", "%", true}};
 
     assay__page_section(page, "Sources");
     assay__page_fact(page, "Store", set->options->db_path);
-    assay__page_table(page, "Sweeps in this store", columns, 5, true);
+    assay__page_table(page, "Sweeps in this store", columns, 6, true);
     for (size_t i = 0; i < set->sweep_count; i++) {
         const assay__report_sweep_row *s = &set->sweeps[i];
         if (assay__page_is_full(page)) {
@@ -136,6 +134,7 @@ void assay__part_sources(assay__page *page, const assay__report_set *set)
         assay__page_cell(page, s->started_utc);
         assay__page_cell(page, s->ended_utc);
         assay__page_cell(page, s->stop_reason[0] != '\0' ? s->stop_reason : "did not end");
+        assay__page_cell_real(page, 100.0 * s->aa_floor, 3);
     }
     assay__page_table_end(page);
 }

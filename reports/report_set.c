@@ -112,7 +112,7 @@ static assay_status add_sweep(void *cookie, const assay__report_sweep *s)
 {
     assay__report_set *set = cookie;
     void *bigger = assay__report_grow(set->sweeps, set->sweep_count, sizeof *set->sweeps);
-    assay__report_sweep_row row = {.id = s->id};
+    assay__report_sweep_row row = {.id = s->id, .aa_floor = s->aa_floor};
 
     if (bigger == NULL)
         return ASSAY_NOMEM;

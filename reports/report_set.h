@@ -57,6 +57,7 @@ typedef struct assay__report_peak_row {
 typedef struct assay__report_sweep_row {
     const char *profile, *started_utc, *ended_utc, *stop_reason;
     int64_t id;
+    double aa_floor; /* share; NaN: not measured */
 } assay__report_sweep_row;
 
 typedef struct assay__report_set {

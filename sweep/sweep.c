@@ -139,6 +139,8 @@ static assay_status run_group(sweep *s, size_t begin, size_t end)
     }
     if (status == ASSAY_OK)
         status = each_visit(s, begin, end, "measure", f->visits);
+    if (status == ASSAY_OK)
+        status = assay__sweep_learn_floor(s, begin, end);
     for (size_t i = begin; status == ASSAY_OK && i < end; i++)
         if (!s->problems[i].skip)
             status = assay__sweep_choose(s, &s->problems[i]);
@@ -231,7 +233,7 @@ static assay_status run(sweep *s)
     if (!s->o->dry_run)
         ASSAY_TRY(assay__sweep_exhaust_plan(s, &pending));
     if ((s->summary->problems == 0 && pending == 0) || s->o->dry_run)
-        return assay__db_end_sweep(s->db, s->sweep_row, "done");
+        return assay__db_end_sweep(s->db, s->sweep_row, "done", s->aa_floor);
     (void)snprintf(lock_name, sizeof lock_name, "%s", s->deployment.device);
     ASSAY_TRY(assay__device_lock(lock_name, s->o->no_wait, s->o->stop, waiting, s, &lock));
     s->begin_s = assay__sweep_now_s();
@@ -251,7 +253,7 @@ static assay_status run(sweep *s)
                               (s->summary->elapsed_s - s->summary->oracle_s -
                                s->summary->compare_s - s->summary->peaks_s);
     /* An error that ended the sweep matters more than one in closing its row. */
-    if (assay__db_end_sweep(s->db, s->sweep_row, s->summary->stop_reason) != ASSAY_OK)
+    if (assay__db_end_sweep(s->db, s->sweep_row, s->summary->stop_reason, s->aa_floor) != ASSAY_OK)
         return status != ASSAY_OK ? status : ASSAY_DB;
     return status;
 }
@@ -263,7 +265,9 @@ assay_status assay__sweep_run(const assay__sweep_options *options, assay__sweep_
 
     memset(&s, 0, sizeof s);
     s.arena_fd = -1;
+    s.aa_floor = NAN;
     memset(out, 0, sizeof *out);
+    out->aa_floor = NAN;
     (void)snprintf(out->stop_reason, sizeof out->stop_reason, "done");
     s.o = options;
     s.summary = out;

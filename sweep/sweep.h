@@ -78,6 +78,8 @@ typedef struct assay__sweep_summary {
     double compare_s;              /* comparing what kernels gave with them */
     double peaks_s;       /* measuring what the machine can do at most, or checking that it holds */
     bool peaks_reused;    /* from the store */
+    double aa_floor;      /* gain that this machine shows between equals; NaN: too few ratios */
+    size_t aa_ratios;     /* that it rests on */
     size_t peaks_doubted; /* times they were measured again because a kernel was faster */
     char stop_reason[32]; /* "done", "budget", "interrupted" */
 } assay__sweep_summary;

@@ -86,17 +86,67 @@ static assay_status field_make(const sweep_problem *p, size_t visits, field *f)
     return ASSAY_OK;
 }
 
-/* The ratio to the default over visits that both had, and what it says of the two. */
-static assay_status compare_times(sweep_candidate *c, const double *ns, const double *base_ns,
-                                  size_t visits, assay_verdict *verdict)
+/* A gain must exceed what equals show on this machine; fewer visits than asked for decide, too. */
+static assay_verdict_rule rule_of(const sweep *s, size_t visits)
 {
     assay_verdict_rule rule = assay__verdict_rule_default();
+
+    rule.aa_floor = isnan(s->aa_floor) ? 0.0 : s->aa_floor;
+    rule.min_visits = visits < rule.min_visits ? visits : rule.min_visits;
+    return rule;
+}
+
+/* ---- the floor ---- */
+
+static assay_status learn_problem(sweep *s, const sweep_problem *p)
+{
+    const sweep_candidate *base = &p->candidates[p->default_index];
+    double logs[SWEEP_VISITS];
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        size_t n = c->visit_count < base->visit_count ? c->visit_count : base->visit_count;
+        if (c == base || n < 2 || !competes(c, n) || !competes(base, n))
+            continue;
+        for (size_t v = 0; v < n; v++)
+            logs[v] = log(c->visit_ns[v] / base->visit_ns[v]);
+        ASSAY_TRY(assay__aa_contrast(logs, n, &s->contrasts[s->contrast_count]));
+        s->contrast_count++;
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__sweep_learn_floor(sweep *s, size_t begin, size_t end)
+{
+    size_t more = 0;
+
+    for (size_t i = begin; i < end; i++)
+        more += s->problems[i].skip ? 0 : s->problems[i].count;
+    double *bigger = realloc(s->contrasts, (s->contrast_count + more + 1) * sizeof *bigger);
+    if (bigger == NULL)
+        return assay__fail(ASSAY_NOMEM, "the A/A floor of %zu variants", more);
+    s->contrasts = bigger;
+    for (size_t i = begin; i < end; i++)
+        if (!s->problems[i].skip)
+            ASSAY_TRY(learn_problem(s, &s->problems[i]));
+    s->summary->aa_ratios = s->contrast_count;
+    if (s->contrast_count < ASSAY_AA_CONTRASTS)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__aa_floor_of(s->contrasts, s->contrast_count, 0.99, &s->aa_floor));
+    s->summary->aa_floor = s->aa_floor;
+    return ASSAY_OK;
+}
+
+/* The ratio to the default over visits that both had, and what it says of the two. */
+static assay_status compare_times(const sweep *s, sweep_candidate *c, const double *ns,
+                                  const double *base_ns, size_t visits, assay_verdict *verdict)
+{
+    assay_verdict_rule rule = rule_of(s, visits);
     double logs[SWEEP_VISITS];
     assay_comparison r;
 
     for (size_t v = 0; v < visits; v++)
         logs[v] = log(ns[v] / base_ns[v]);
-    rule.min_visits = visits < rule.min_visits ? visits : rule.min_visits;
     ASSAY_TRY(assay__compare_paired(logs, visits, &rule, &r));
     c->ratio = r.ratio;
     c->ratio_lo = r.lo;
@@ -105,15 +155,15 @@ static assay_status compare_times(sweep_candidate *c, const double *ns, const do
     return ASSAY_OK;
 }
 
-static assay_status compare_with_default(const sweep_problem *p, sweep_candidate *c, size_t visits,
-                                         assay_verdict *verdict)
+static assay_status compare_with_default(const sweep *s, const sweep_problem *p, sweep_candidate *c,
+                                         size_t visits, assay_verdict *verdict)
 {
     const sweep_candidate *base = &p->candidates[p->default_index];
 
     *verdict = ASSAY_VERDICT_UNDECIDED;
     if (!competes(base, visits) || visits < 2 || c == base)
         return ASSAY_OK;
-    return compare_times(c, c->visit_ns, base->visit_ns, visits, verdict);
+    return compare_times(s, c, c->visit_ns, base->visit_ns, visits, verdict);
 }
 
 static assay_status interval_of(const double *visit_ns, size_t n, double *median, double *lo,
@@ -162,17 +212,15 @@ static void level_confirms(sweep_problem *p)
 
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
 {
-    assay_verdict_rule rule = assay__verdict_rule_default();
     size_t visits = fewest_visits(p);
-    assay_tie_set set;
+    assay_verdict_rule rule = rule_of(s, visits);
+    assay_tie_set set = {0};
     assay_status status = ASSAY_OK;
     field f;
 
-    (void)s;
     if (visits == 0)
         return ASSAY_OK;
     ASSAY_TRY(field_make(p, visits, &f));
-    rule.min_visits = visits < rule.min_visits ? visits : rule.min_visits;
     if (f.count > 0)
         status =
             assay__tie_set_build(f.log_times, f.count, visits, &rule, f.entries, f.member, &set);
@@ -181,7 +229,7 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
         c->tied = f.member[i];
         c->contender = i == set.chosen || c->is_default || (c->is_incumbent && c->tied);
         assay_verdict verdict;
-        status = compare_with_default(p, c, visits, &verdict);
+        status = compare_with_default(s, p, c, visits, &verdict);
         c->slower = verdict == ASSAY_VERDICT_SLOWER;
         if (status == ASSAY_OK)
             status = interval_of(c->visit_ns, c->visit_count, &c->time_ns, &c->lo_ns, &c->hi_ns);
@@ -217,13 +265,12 @@ static void settle_ties(sweep_problem *p, size_t winner, bool is_faster)
 static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const sweep_candidate *base,
                                   size_t n, assay_confirmation *r)
 {
-    assay_verdict_rule rule = assay__verdict_rule_default();
+    assay_verdict_rule rule = rule_of(s, n);
     assay_verdict verdict;
 
-    rule.min_visits = n < rule.min_visits ? n : rule.min_visits;
     rule.confidence = s->o->profile->confirm_confidence;
     ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, &rule, r));
-    ASSAY_TRY(compare_times(c, c->confirm_ns, base->confirm_ns, n, &verdict));
+    ASSAY_TRY(compare_times(s, c, c->confirm_ns, base->confirm_ns, n, &verdict));
     c->slower = r->comparison.verdict == ASSAY_VERDICT_SLOWER;
     return ASSAY_OK;
 }
@@ -317,10 +364,12 @@ static void bounds_of(const sweep *s, const sweep_problem *p, assay__outcome *o)
 /* Of those that are tied: are they alike, or could these visits not have told? */
 #define GAIN_WANTED 0.03
 
-/* How far the interval of the least known of the tied reaches beyond its ratio. */
-static double resolution_of(const sweep_problem *p)
+/* How far the interval of the least known of the tied reaches beyond its ratio; no less than what
+ * equals show. */
+static double resolution_of(const sweep *s, const sweep_problem *p)
 {
-    double least = assay__verdict_rule_default().min_gain;
+    assay_verdict_rule rule = rule_of(s, 0);
+    double least = fmax(rule.min_gain, rule.aa_floor);
     bool any = false;
 
     for (size_t i = 0; i < p->count; i++) {
@@ -367,7 +416,7 @@ static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
     bounds_of(s, p, &o);
     for (size_t i = 0; i < p->count; i++)
         o.ties += p->candidates[i].tied ? 1u : 0u;
-    o.resolution = resolution_of(p);
+    o.resolution = resolution_of(s, p);
     o.decision = decision_of(o.resolution, o.ties);
     if (s->o->outcome != NULL)
         s->o->outcome(s->o->cookie, &o);

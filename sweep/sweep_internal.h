@@ -121,6 +121,9 @@ typedef struct sweep {
     assay__rng rng;
     struct sweep_exhaust *exhaust; /* owned: variants run over all inputs */
     size_t exhaust_count;
+    double *contrasts; /* owned: of ratios to the default, all problems decided so far */
+    size_t contrast_count;
+    double aa_floor; /* of this machine, from them; NaN: too few */
     double begin_s, timed_ns;
     assay__progress progress;
 } sweep;
@@ -150,6 +153,8 @@ assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, a
 /* kind: "screen", "measure", "confirm"; ordinal from 0 within the kind.  Times all candidates that
  * are in and have not had that visit yet, in random order. */
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal);
+/* Learns this machine's A/A floor from the visits of the problems begin to end. */
+assay_status assay__sweep_learn_floor(sweep *s, size_t begin, size_t end);
 /* Tie set and the contenders that confirming visits must show. */
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p);
 assay_stability assay__sweep_stability(const sweep_candidate *c);

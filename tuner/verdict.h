@@ -51,7 +51,7 @@ const char *assay__undecided_text(assay_undecided reason);
 typedef struct assay_verdict_rule {
     double confidence;  /* of the interval of the ratio: 0.99 */
     double min_gain;    /* no smaller gain counts: 0.02 */
-    double aa_floor;    /* this machine's floor, see assay__aa_floor; 0 = not measured */
+    double aa_floor;    /* this machine's floor, see assay__aa_floor_of; 0 = not measured */
     double target;      /* difference the caller wants found: 0.05; larger than min_gain */
     size_t min_visits;  /* >= 2; 5 */
     size_t comparisons; /* made in one decision, >= 1: the interval is widened for all to hold */
@@ -80,6 +80,21 @@ assay_status assay__compare_paired(const double *log_ratios, size_t visits,
  * the ratio, as a gain. The same errors as above; at least 2 visits. */
 assay_status assay__aa_floor(const double *log_ratios, size_t visits, double confidence,
                              double *out);
+
+/* One ratio measured twice, in the earlier and in the later half of its visits: how far the two are
+ * apart, scaled so that it spreads like the mean of all visits does around the truth when visits
+ * are independent, and half as wide as the halves lie apart when they drift.  The truth, whatever
+ * it is, divides out.  ASSAY_INVALID: fewer than 2 visits, a value that is NaN or beyond +-100. */
+assay_status assay__aa_contrast(const double *log_ratios, size_t visits, double *out);
+
+#define ASSAY_AA_CONTRASTS 8 /* a typical spread of fewer is a guess */
+
+/* Floor of this machine from the contrasts of many ratios: the gain that a ratio of two equals
+ * stays below with this confidence, its spread being the typical one (median, so that a few that
+ * were disturbed do not count; each comparison's own interval speaks for those).  At least
+ * ASSAY_AA_CONTRASTS. */
+assay_status assay__aa_floor_of(const double *contrasts, size_t count, double confidence,
+                                double *out);
 
 /* What the tie rule looks at. Unknown figures are NaN and lose against known ones. */
 typedef struct assay_tie_entry {

@@ -44,7 +44,7 @@ fi
 
 # Stopped before it decided, a whole sweep has measured all; a part publishes; the whole still decides.
 script 3 "${truth[@]}"
-assay sweep --db "$WORK/u.db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=100 --threads 1 \
+assay sweep --db "$WORK/u.db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=100..139 --threads 1 \
     --profile quick --quiet >"$WORK/stdout" 2>&1 &
 victim=$!
 until [ "$(sqlite3 "$WORK/u.db" "SELECT count(*) FROM visit WHERE kind = 'measure'" 2>"$WORK/log" | tail -n 1)" -ge 3 ] 2>"$WORK/log"; do

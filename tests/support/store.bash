@@ -41,7 +41,7 @@ store_make() {
         INSERT INTO meta VALUES ('created_utc', $planted_utc);
         INSERT INTO device VALUES (1, 'cpu', 'test', 'x86_64');
         INSERT INTO deployment VALUES (1, '$2', 1, '', '', '', '', '', 'linux', 1, 1, NULL, $planted_utc, NULL);
-        INSERT INTO sweep VALUES (1, 'quick', 1, '{}', '[]', $planted_utc, NULL, NULL);" >/dev/null
+        INSERT INTO sweep VALUES (1, 'quick', 1, '{}', '[]', $planted_utc, NULL, NULL, NULL);" >/dev/null
 }
 
 # store_problem FILE ROW TEXT

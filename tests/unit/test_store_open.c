@@ -302,14 +302,18 @@ static void cut(char *schema, const char *from, const char *upto)
     memmove(begin, end, strlen(end) + 1);
 }
 
-/* Version 2 has no partial indexes of accuracy, version 1 in addition no sweep_problem, version 0
- * no deployment.label. */
+/* Version 3 has no sweep.aa_floor, version 2 in addition no partial indexes of accuracy, version 1
+ * no sweep_problem, version 0 no deployment.label. */
 static char *schema_of_version(int version)
 {
     char *old = strdup(assay__schema_sql);
 
-    cut(old, "CREATE INDEX accuracy_all_inputs", ";");
-    cut(old, "CREATE INDEX accuracy_failed", ";");
+    cut(old, ",             -- NULL: still running or ended without a word\n    aa_floor",
+        "measured\n");
+    if (version < 3) {
+        cut(old, "CREATE INDEX accuracy_all_inputs", ";");
+        cut(old, "CREATE INDEX accuracy_failed", ";");
+    }
     if (version < 2)
         cut(old, "CREATE TABLE sweep_problem", "WITHOUT ROWID;");
     if (version < 1)
@@ -340,7 +344,7 @@ START_TEST(older_is_migrated_after_a_backup)
 {
     const char *path = store_path(folder, "old.db");
     static const char *const backups[ASSAY__DB_VERSION] = {"old.db.v0.bak", "old.db.v1.bak",
-                                                           "old.db.v2.bak"};
+                                                           "old.db.v2.bak", "old.db.v3.bak"};
     const char *backup = store_path(folder, backups[_i]);
     const char *fresh = store_path(folder, "fresh.db");
     char sql[2048];

@@ -121,6 +121,7 @@ START_TEST(migrations_at_once_happen_once)
     store_sql(path, "DROP VIEW routes; DROP VIEW measurements;"
                     "DROP INDEX accuracy_all_inputs; DROP INDEX accuracy_failed;"
                     "DROP TABLE sweep_problem; ALTER TABLE deployment DROP COLUMN label;"
+                    "ALTER TABLE sweep DROP COLUMN aa_floor;"
                     "PRAGMA user_version = 0");
     run_race(8, 1);
     is_sound(8);

@@ -137,8 +137,8 @@ static assay_status see_sweep(void *cookie, const assay__report_sweep *w)
     seen *s = cookie;
 
     s->count++;
-    snprintf(s->text, sizeof s->text, "%s|%s|%s", w->profile, w->stop_reason,
-             w->ended_utc[0] == '\0' ? "open" : "ended");
+    snprintf(s->text, sizeof s->text, "%s|%s|%s|%g", w->profile, w->stop_reason,
+             w->ended_utc[0] == '\0' ? "open" : "ended", w->aa_floor);
     return w->seed == UINT64_MAX ? ASSAY_OK : ASSAY_INTERNAL;
 }
 
@@ -304,7 +304,7 @@ START_TEST(other_walks_come_whole)
         assay__db_put_peak(db, rows.deployment, "copy_t1", "byte/ns", 9.0, (double)NAN, 10.0, 3),
         ASSAY_OK);
     put_accuracy(&a);
-    ck_assert_int_eq(assay__db_end_sweep(db, rows.sweep, "done"), ASSAY_OK);
+    ck_assert_int_eq(assay__db_end_sweep(db, rows.sweep, "done", 0.025), ASSAY_OK);
     assay__store *store = open_reader();
     assay__report *report = open_report(store, NULL);
     ck_assert_int_eq(assay__report_each_route(report, see_route, &s), ASSAY_OK);
@@ -322,7 +322,7 @@ START_TEST(other_walks_come_whole)
     ck_assert_double_eq(s.p.value, 9.0);
     ck_assert_double_nan(s.p.lo);
     ck_assert_int_eq(assay__report_each_sweep(report, see_sweep, &s), ASSAY_OK);
-    ck_assert_str_eq(s.text, "quick|done|ended");
+    ck_assert_str_eq(s.text, "quick|done|ended|0.025");
     ck_assert_int_eq(assay__report_each_deployment(report, see_deployment, &s), ASSAY_OK);
     ck_assert_str_eq(s.text, "cpu|Test CPU|");
     assay__report_close(&report);

@@ -234,7 +234,7 @@ START_TEST(broken_values_are_refused)
     m.median_ns = -1.0;
     ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_INVALID);
     ck_assert_int_eq(id, 77);
-    ck_assert_int_eq(assay__db_end_sweep(db, 4711, "x"), ASSAY_NOTFOUND);
+    ck_assert_int_eq(assay__db_end_sweep(db, 4711, "x", (double)NAN), ASSAY_NOTFOUND);
     ck_assert_int_eq(store_sql_int(path, "SELECT count(*) FROM measurement"), 0);
 }
 END_TEST

@@ -236,6 +236,61 @@ START_TEST(floor_bounds_what_a_twin_shows)
 }
 END_TEST
 
+/* Of ratios whose truths differ widely and whose logarithm spreads by `sd` around them. */
+static double floor_of(size_t pairs, size_t visits, double sd, double drift)
+{
+    double contrasts[400], logs[16], out = (double)NAN;
+
+    for (size_t i = 0; i < pairs; i++) {
+        double truth = normal();
+        for (size_t v = 0; v < visits; v++)
+            logs[v] = truth + sd * normal() + drift * (double)v;
+        ck_assert_int_eq(assay__aa_contrast(logs, visits, &contrasts[i]), ASSAY_OK);
+    }
+    ck_assert_int_eq(assay__aa_floor_of(contrasts, pairs, 0.99, &out), ASSAY_OK);
+    return out;
+}
+
+START_TEST(floor_of_halves_is_what_equals_show)
+{
+    /* 2.576 sd / sqrt(visits) of many; of seven visits too, whose halves are not alike. */
+    noise_state = 21;
+    double even = floor_of(400, 6, 0.03, 0.0), odd = floor_of(400, 7, 0.03, 0.0);
+    ck_assert_msg(even > 0.0275 && even < 0.037, "%g", even);
+    ck_assert_msg(odd > 0.0255 && odd < 0.034, "%g", odd);
+    /* A steady drift in which the visits' own spread would see little. */
+    double drift = floor_of(400, 6, 0.0, 0.01);
+    ck_assert_msg(drift > 0.03 && drift < 0.07, "%g", drift);
+    ck_assert_double_eq(floor_of(8, 6, 0.0, 0.0), 0.0);
+    /* Of few the typical spread is known less well, so the floor is higher. */
+    const double few[8] = {0.01, -0.01, 0.01, 0.01, -0.01, 0.01, 0.01, 0.01};
+    double of_few;
+    ck_assert_int_eq(assay__aa_floor_of(few, 8, 0.99, &of_few), ASSAY_OK);
+    ck_assert_msg(of_few > 0.05 && of_few < 0.0515, "%g", of_few);
+}
+END_TEST
+
+START_TEST(floor_does_not_heed_a_few_that_were_disturbed)
+{
+    double x[9] = {0.001, -0.001, 0.001, 0.001, -0.001, 0.001, 3.0, -3.0, 3.0}, out = 7.0;
+
+    ck_assert_int_eq(assay__aa_floor_of(x, 9, 0.99, &out), ASSAY_OK);
+    ck_assert_msg(out < 0.006, "%g", out);
+    out = 7.0;
+    ck_assert_int_eq(assay__aa_floor_of(x, 7, 0.99, &out), ASSAY_INVALID);
+    ck_assert_int_eq(assay__aa_floor_of(x, 9, 1.0, &out), ASSAY_INVALID);
+    ck_assert_int_eq(assay__aa_contrast(x, 1, &out), ASSAY_INVALID);
+    x[2] = (double)NAN;
+    ck_assert_int_eq(assay__aa_floor_of(x, 9, 0.99, &out), ASSAY_INVALID);
+    ck_assert_int_eq(assay__aa_contrast(x, 6, &out), ASSAY_INVALID);
+    ck_assert_double_eq(out, 7.0);
+    for (int i = 0; i < 9; i++)
+        x[i] = 90.0;
+    ck_assert_int_eq(assay__aa_floor_of(x, 9, 0.99, &out), ASSAY_OK);
+    ck_assert_double_eq(out, 1e6); /* still a rule's floor */
+}
+END_TEST
+
 static const uint8_t revision_a[32] = {1}, revision_b[32] = {2};
 
 static assay_tie_entry entry(void)
@@ -467,6 +522,8 @@ int main(void)
     tcase_add_test(pair, bad_input_is_refused);
     tcase_add_test(pair, extreme_logs_give_finite_results);
     tcase_add_test(pair, floor_bounds_what_a_twin_shows);
+    tcase_add_test(pair, floor_of_halves_is_what_equals_show);
+    tcase_add_test(pair, floor_does_not_heed_a_few_that_were_disturbed);
     tcase_add_test(tie, tie_rule_orders_by_each_key_in_turn);
     tcase_add_test(tie, tie_rule_puts_unknown_figures_last);
     tcase_add_test(tie, thousand_copies_have_no_winner);
