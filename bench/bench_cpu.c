@@ -14,6 +14,7 @@
 #include "bench/bench_print.h"
 #include "runtime/host_backend.h"
 #include "runtime/host_team.h"
+#include "runtime/plugin_set.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -36,9 +37,11 @@ static const assay_manifest *load(const char *name)
 
 static const assay_kernel_desc *find(const assay_manifest *m, const char *name, assay_dtype t)
 {
-    for (size_t i = 0; m != NULL && i < m->kernel_count; i++)
-        if (strcmp(m->kernels[i].name, name) == 0 && m->kernels[i].dtypes[0] == t)
-            return &m->kernels[i];
+    for (size_t i = 0; m != NULL && i < m->kernel_count; i++) {
+        const assay_kernel_desc *k = assay__manifest_kernel(m, i);
+        if (strcmp(k->name, name) == 0 && k->dtypes[0] == t)
+            return k;
+    }
     return NULL;
 }
 

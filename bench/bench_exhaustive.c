@@ -11,6 +11,7 @@
 
 #include "calibrate/unary_launch.h"
 #include "runtime/host_backend.h"
+#include "runtime/plugin_set.h"
 
 #define GOAL_S 25.0
 
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
     const assay_oracle_desc *oracle = oracle_of(ref, ASSAY_OP_exp);
     bool ok = oracle != NULL;
     for (size_t i = 0; ok && i < cpu->kernel_count; i++) {
-        const assay_kernel_desc *k = &cpu->kernels[i];
+        const assay_kernel_desc *k = assay__manifest_kernel(cpu, i);
         if (k->op == ASSAY_OP_exp && k->dtypes[0] == ASSAY_F32)
             ok = bench_kernel(k, &backend, oracle, cpus < 2 ? cpus : 2, shift);
     }
