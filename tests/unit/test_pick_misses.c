@@ -122,6 +122,10 @@ START_TEST(misses_leave_out_what_was_measured)
     ck_assert_int_eq(route.flags & 1, 1);
     ck_assert_uint_eq(context->misses.count, 0);
     pick_all(asked, 2);
+    ask(asked[0]);
+    question.align = 64; /* a sweep measures at 16, and that answers this too */
+    ck_assert_int_eq(assay_pick(context, &question, &route), ASSAY_OK);
+    ck_assert_uint_eq(context->misses.count, 3);
     add_candidate(add_route(asked[0], 16), V_PLAIN, 10);
     ck_assert_int_eq(assay_reload(context), ASSAY_OK);
     write_and_read();
