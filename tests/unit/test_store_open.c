@@ -187,7 +187,12 @@ START_TEST(newer_is_refused)
 {
     const char *path = store_path(folder, "new.db");
 
+    char next[64];
+
+    snprintf(next, sizeof next, "PRAGMA user_version = %d", ASSAY__DB_VERSION + 1);
     make_store(path);
+    store_sql(path, next);
+    refuses(path, ASSAY_DB_NEWER, "use a newer Assay");
     store_sql(path, "PRAGMA user_version = 999");
     refuses(path, ASSAY_DB_NEWER, "use a newer Assay");
 }
