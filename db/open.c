@@ -127,17 +127,22 @@ static assay_status open_again(assay__store *store)
     return ASSAY_OK;
 }
 
-static assay_status begin_snapshot(assay__store *store)
-{
-    if (store->handle.frozen && assay__handle_mark(&store->handle) != store->handle.mark)
-        ASSAY_TRY(open_again(store));
-    return assay__handle_exec(&store->handle, "BEGIN", "begin snapshot");
-}
-
 static void end_snapshot(assay__store *store)
 {
     /* Ending a read cannot lose anything; a failure leaves no transaction either. */
     (void)sqlite3_exec(store->handle.sql, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static assay_status begin_snapshot(assay__store *store)
+{
+    if (store->handle.frozen && assay__handle_mark(&store->handle) != store->handle.mark)
+        ASSAY_TRY(open_again(store));
+    ASSAY_TRY(assay__handle_exec(&store->handle, "BEGIN", "begin snapshot"));
+    /* A newer program may have migrated it since it was opened. */
+    assay_status status = assay__handle_identify(&store->handle);
+    if (status != ASSAY_OK)
+        end_snapshot(store);
+    return status;
 }
 
 const assay__store_ops *assay__store_sqlite(void)

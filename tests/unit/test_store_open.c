@@ -464,6 +464,20 @@ START_TEST(symlink_leads_to_its_store)
 }
 END_TEST
 
+START_TEST(newer_is_refused_by_one_that_has_it_open)
+{
+    const char *path = store_path(folder, "s.db");
+    assay__store *store = NULL;
+
+    make_store(path);
+    ck_assert_int_eq(ops->open_read(path, &store), ASSAY_OK);
+    store_sql(path, "PRAGMA user_version = 99");
+    ck_assert_int_eq(ops->begin_snapshot(store), ASSAY_DB_NEWER);
+    ck_assert_int_eq(ops->begin_snapshot(store), ASSAY_DB_NEWER); /* not "within a transaction" */
+    ops->close(store);
+}
+END_TEST
+
 /* Could another process have the file for itself?  SQLite locks 510 bytes from there on. */
 static bool is_locked(const char *path)
 {
@@ -520,6 +534,7 @@ int main(void)
     tcase_add_test(state, foreign_is_refused_while_its_owner_writes);
     tcase_add_test(state, damaged_page_size_is_refused);
     tcase_add_test(state, newer_is_refused);
+    tcase_add_test(state, newer_is_refused_by_one_that_has_it_open);
     tcase_add_test(state, opening_once_more_keeps_the_locks_of_others);
     tcase_add_test(state, damaged_header_is_refused);
     tcase_add_test(state, truncated_is_refused);
