@@ -84,8 +84,10 @@ typedef struct filler {
     assay_dtype dtype;
     uint64_t key;        /* seed of this operand's streams */
     uint64_t rows, cols; /* of the last two extents; cols: the innermost */
-    uint64_t k;          /* matmul: summed extent, else 0 */
-    bool k_is_inner;     /* matmul: the summed extent is the innermost */
+    uint64_t k;          /* contraction: products a sum, else 0 */
+    uint64_t line, step; /* contraction: a line of the sum has `line` elements, `step` apart */
+    uint64_t window[2];  /* convolution: height and width of a filter in x */
+    uint64_t channels;   /* convolution: of a group */
     double density;      /* INTEGERS: share of elements that are not zero */
     double range;        /* half the span of exponents, or the largest integer */
     uint64_t cached;     /* chunk in `draws`, UINT64_MAX: none */
@@ -146,19 +148,17 @@ static double unit_of(uint64_t hash)
     return (double)(hash >> 11) * 0x1p-53;
 }
 
-/* Where an element of a matmul operand lies: along the sum, and across it (batch included). */
+/* Where an element of a contraction's operand lies: along the sum, and across it. */
 static void split(const filler *f, uint64_t index, uint64_t *along, uint64_t *across)
 {
-    uint64_t row = index / f->cols, col = index % f->cols;
-
-    *along = f->k_is_inner ? col : row % f->rows;
-    *across = f->k_is_inner ? row : row / f->rows * f->cols + col;
+    *along = index / f->step % f->line;
+    *across = index / (f->step * f->line) * f->step + index % f->step;
 }
 
 /* The index of the even member of a pair of neighbours along the sum. */
 static uint64_t pair_index(const filler *f, uint64_t index, uint64_t along)
 {
-    return along % 2 == 0 ? index : index - (f->k_is_inner ? 1 : f->cols);
+    return along % 2 == 0 ? index : index - f->step;
 }
 
 /* A: v, -v (1 + d); B: w, w. Products cancel to |d| of their size, |d| <= 1e-3. */
@@ -185,7 +185,7 @@ static double huge_or_tiny(filler *f, uint64_t index)
     uint64_t along, across;
 
     split(f, index, &along, &across);
-    if (f->operand == 0 && along == hash_of(f, 2, across) % f->k)
+    if (f->operand == 0 && along == hash_of(f, 2, across) % f->line)
         return ldexp(draw(f, index) < 0.0 ? -1.0 : 1.0, (int)f->range);
     return 0.125 * draw(f, index);
 }
@@ -196,8 +196,23 @@ static double special_in_sum(filler *f, uint64_t index)
     uint64_t along, across;
 
     split(f, index, &along, &across);
-    if (f->operand == 0 && along == hash_of(f, 3, across) % f->k)
+    if (f->operand == 0 && along == hash_of(f, 3, across) % f->line)
         return assay__special_value(f->dtype, (size_t)(across % assay__special_count()));
+    return draw(f, index);
+}
+
+/* At most one special value in each window of x: two of the largest ones may overflow on the way to
+ * a sum that is finite. */
+static double special_in_window(filler *f, uint64_t index)
+{
+    uint64_t plane = f->rows * f->cols, row = index % plane / f->cols, col = index % f->cols;
+    uint64_t channel = index / plane % f->channels;
+    uint64_t spot = index / (plane * f->channels) * plane + index % plane;
+
+    if (f->operand == 0 && row % f->window[0] == 0 && col % f->window[1] == 0 &&
+        channel == hash_of(f, 3, spot) % f->channels)
+        return assay__special_value(f->dtype,
+                                    (size_t)(hash_of(f, 7, spot) % assay__special_count()));
     return draw(f, index);
 }
 
@@ -263,6 +278,8 @@ static double element(filler *f, uint64_t index)
     case ASSAY_STRATUM_HUGE_TINY:
         return huge_or_tiny(f, index);
     case ASSAY_STRATUM_SPECIALS:
+        if (f->channels > 0)
+            return special_in_window(f, index);
         return f->k > 0 ? special_in_sum(f, index) : special_pair(f, index);
     default:
         return draw(f, index);
@@ -280,13 +297,38 @@ static void plan_integers(filler *f)
     f->density = fmin(1.0, exact / (product * fmax((double)f->k, 1.0)));
 }
 
-static void plan_contraction(filler *f, const assay_problem *problem)
+static void plan_matmul(filler *f, const assay_problem *problem)
 {
     const char *side = f->operand == 0 ? "trans_a" : "trans_b";
     bool is_transposed = assay_problem_int(problem, side) != 0;
+    bool is_inner = (f->operand == 0) != is_transposed;
 
     f->k = (uint64_t)assay_problem_int(problem, "k");
-    f->k_is_inner = (f->operand == 0) != is_transposed;
+    f->line = is_inner ? f->cols : f->rows;
+    f->step = is_inner ? 1 : f->cols;
+}
+
+/* Lines run along the channels of a group; with one channel, along a row. */
+static void plan_conv2d(filler *f, const assay_problem *problem)
+{
+    uint64_t r = (uint64_t)assay_problem_int(problem, "r");
+    uint64_t s = (uint64_t)assay_problem_int(problem, "s");
+
+    f->channels =
+        (uint64_t)assay_problem_int(problem, "c") / (uint64_t)assay_problem_int(problem, "groups");
+    f->k = f->channels * r * s;
+    f->line = f->channels > 1 ? f->channels : f->cols;
+    f->step = f->channels > 1 ? f->rows * f->cols : 1;
+    f->window[0] = (uint64_t)assay_problem_int(problem, "dil_h") * (r - 1) + 1;
+    f->window[1] = (uint64_t)assay_problem_int(problem, "dil_w") * (s - 1) + 1;
+}
+
+static void plan_contraction(filler *f, const assay_problem *problem)
+{
+    if (problem->op == ASSAY_OP_conv2d)
+        plan_conv2d(f, problem);
+    else
+        plan_matmul(f, problem);
     f->range = f->dtype == ASSAY_F16 ? 4.0 : 10.0;
     if (f->stratum == ASSAY_STRATUM_INTEGERS)
         plan_integers(f);
@@ -317,7 +359,8 @@ static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
     else if (f->family == ASSAY_FAMILY_CONTRACTION)
         plan_contraction(f, problem);
     else if (f->family == ASSAY_FAMILY_REDUCE) {
-        f->k = f->rows;
+        f->k = f->line = f->rows;
+        f->step = f->cols;
         f->range = f->dtype == ASSAY_F16 ? 4.0 : 10.0;
     } else if (f->stratum == ASSAY_STRATUM_SPREAD)
         f->range = f->dtype == ASSAY_F16 ? 4.0 : f->family == ASSAY_FAMILY_ROW ? 0.0 : 10.0;

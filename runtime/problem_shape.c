@@ -71,6 +71,8 @@ assay_status assay_problem_operand(const assay_problem *p, size_t i, uint32_t *r
 {
     if (p->op >= ASSAY_OP_COUNT || i >= p->dtype_count)
         return assay__fail(ASSAY_INVALID, "operand %zu does not exist", i);
+    /* Extents may divide by what a requirement keeps from 0. */
+    ASSAY_TRY(assay__problem_require(p));
     *rank = extents[p->op](p, i, dims);
     assert(*rank > 0); /* as many ASSAY_OPERAND rows as inputs and outputs */
     return ASSAY_OK;

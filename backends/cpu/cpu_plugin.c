@@ -55,9 +55,10 @@ CPU_KERNELS(X)
     assay_status cpu_##stem##_f32(const assay_launch *launch); \
     assay_status cpu_##stem##_f16(const assay_launch *launch); \
     assay_status cpu_##stem##_bf16(const assay_launch *launch);
-#define CPU_AVX2(op, ...)     DECLARE4(op##_avx2)
-#define CPU_PORTABLE(op, ...) DECLARE4(op)
-#define CPU_FAST(op, ...)     assay_status cpu_##op##_fast_avx2_f32(const assay_launch *launch);
+#define CPU_AVX2(op, ...)               DECLARE4(op##_avx2)
+#define CPU_PORTABLE(op, ...)           DECLARE4(op)
+#define CPU_SCRATCH_AVX2(op, stem, ...) DECLARE4(stem##_avx2)
+#define CPU_FAST(op, ...)               assay_status cpu_##op##_fast_avx2_f32(const assay_launch *launch);
 #include "backends/cpu/cpu_kernels.def"
 
 /* ---- tunables -------------------------------------------------------------------------------- */
@@ -112,6 +113,13 @@ static bool small_usable(const assay_problem *problem, const int64_t *tunables)
         return false;
     bool small = m <= 64 || (m <= 512 && n <= 512 && k <= 512);
     return small && cpu_threads_usable(problem, tunables);
+}
+
+/* Few enough taps a line for the table of remainders on the stack. */
+static bool direct_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, conv2d, r) <= 64 && ASSAY__INT(problem, conv2d, s) <= 64 &&
+           cpu_threads_usable(problem, tunables);
 }
 
 #define CONTIGUOUS          \
@@ -192,6 +200,9 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
     static const char *const op##_avx2_sources[] = {"backends/cpu/cpu_" #op "_avx2.c", SPLIT, NULL};
 #define CPU_PORTABLE(op, ...) \
     static const char *const op##_sources[] = {"backends/cpu/cpu_" #op ".c", SPLIT, NULL};
+#define CPU_SCRATCH_AVX2(op, stem, ...)                                                    \
+    static const char *const stem##_avx2_sources[] = {"backends/cpu/cpu_" #stem "_avx2.c", \
+                                                      "backends/cpu/cpu_workspace.c", TEAM, NULL};
 #include "backends/cpu/cpu_kernels.def"
 
 #define AVX2_ROW(op, shape, t, T, isa, ulp)                                                 \
@@ -200,8 +211,16 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define PORTABLE_ROW(op, shape, libraries_, t, T, ulp)                                        \
     ROW("cpu_" #op "_portable", op, shape, T, 20, NULL, ulp, plain, op##_sources, libraries_, \
         cpu_##op##_##t),
+#define SCRATCH_ROW(op, stem, rank, usable, shape, t, T, isa, ulp)                                 \
+    ROW_IF(usable, "cpu_" #stem "_avx2", op, shape, T, rank, isa, ulp, plain, stem##_avx2_sources, \
+           none, cpu_##stem##_avx2_##t),
 
 static const assay_kernel_desc kernels[] = {
+#define CPU_SCRATCH_AVX2(op, stem, rank, usable, shape, u64, u32, u16, ub16)         \
+    SCRATCH_ROW(op, stem, rank, usable, shape, f64, ASSAY_F64, "avx2,fma", u64)      \
+    SCRATCH_ROW(op, stem, rank, usable, shape, f32, ASSAY_F32, "avx2,fma", u32)      \
+    SCRATCH_ROW(op, stem, rank, usable, shape, f16, ASSAY_F16, "avx2,fma,f16c", u16) \
+    SCRATCH_ROW(op, stem, rank, usable, shape, bf16, ASSAY_BF16, "avx2,fma", ub16)
 #define CPU_AVX2(op, shape, u64, u32, u16, ub16)              \
     AVX2_ROW(op, shape, f64, ASSAY_F64, "avx2,fma", u64)      \
     AVX2_ROW(op, shape, f32, ASSAY_F32, "avx2,fma", u32)      \

@@ -276,21 +276,26 @@ static bool run_range(const ref_matmul *g, unsigned threads, int64_t batch, int6
            any_piece(g, threads, &(piece){batch, last, last + 1, 0, to % n}, out);
 }
 
-assay_status ref_wide_matmul(const assay_launch *launch, unsigned threads, const assay_wide *out)
+assay_status ref_matmul_wide(const ref_matmul *g, unsigned threads, const assay_wide *out)
 {
-    ref_matmul g;
-
-    ref_matmul_read(launch, &g);
-    int64_t one = g.m * g.n, end = out->first + out->count;
+    int64_t one = g->m * g->n, end = out->first + out->count;
     if (out->count == 0 || one == 0)
         return ASSAY_OK;
     for (int64_t batch = out->first / one; batch * one < end; batch++) {
         int64_t from = out->first > batch * one ? out->first - batch * one : 0;
         int64_t to = end - batch * one < one ? end - batch * one : one;
-        if (!run_range(&g, threads, batch, from, to, out))
+        if (!run_range(g, threads, batch, from, to, out))
             return ASSAY_NOMEM;
     }
     return ASSAY_OK;
+}
+
+assay_status ref_wide_matmul(const assay_launch *launch, unsigned threads, const assay_wide *out)
+{
+    ref_matmul g;
+
+    ref_matmul_read(launch, &g);
+    return ref_matmul_wide(&g, threads, out);
 }
 
 assay_status ref_run_matmul(const assay_launch *launch)

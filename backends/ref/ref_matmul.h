@@ -22,6 +22,10 @@ typedef struct ref_sum {
 
 void ref_matmul_read(const assay_launch *launch, ref_matmul *g);
 
+/* Elements [out->first, + out->count) of all products; operands may be wider than c's type says, as
+ * long as their values fit it. */
+assay_status ref_matmul_wide(const ref_matmul *g, unsigned threads, const assay_wide *out);
+
 /* Elements of op(A), op(B) and C as doubles. */
 double ref_matmul_a(const ref_matmul *g, int64_t batch, int64_t i, int64_t p);
 double ref_matmul_b(const ref_matmul *g, int64_t batch, int64_t p, int64_t j);

@@ -60,9 +60,11 @@ static const char *const softmax_last_dim_libraries[] = {"libm.so.6", "libmvec.s
 static const char *const matmul_libraries[] = {"libmpfr.so.6", NULL};
 
 /* Those of ref_ops.def. */
-#define ELEMENTWISE    "backends/ref/ref_elementwise.c"
-#define BY_ROWS        "backends/ref/ref_rows.c"
-#define REDUCTION      "backends/ref/ref_reduce.c"
+#define ELEMENTWISE "backends/ref/ref_elementwise.c"
+#define BY_ROWS     "backends/ref/ref_rows.c"
+#define REDUCTION   "backends/ref/ref_reduce.c"
+#define PRODUCT \
+    "backends/ref/ref_matmul.c", "backends/ref/ref_matmul_avx2.c", "backends/ref/ref_dot.c"
 #define TRANSCENDENTAL "backends/ref/ref_unary.c", "backends/ref/ref_unary_avx2.c"
 static const char *const none[] = {NULL};
 #define REF_ROW(op, shape, libraries_, ...)                                                        \

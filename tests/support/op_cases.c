@@ -10,11 +10,13 @@
 #include "runtime/problem_text.h"
 
 /* Extents of the required parameters, in catalogue order. */
-#define WIDTH 4
+#define WIDTH 7
 static const int64_t one[][1] = {{0}, {1}, {7}, {8}, {31}, {97}, {4099}, {9001}};
 static const int64_t many[][WIDTH] = {
-    {0, 5, 3, 2},  {5, 0, 3, 2},    {3, 5, 0, 2},    {3, 2, 5, 0},     {1, 1, 1, 1},   {3, 7, 2, 5},
-    {5, 33, 1, 3}, {13, 131, 4, 7}, {3, 1009, 5, 2}, {1, 17001, 1, 1}, {2, 3, 257, 40}};
+    {0, 5, 3, 2, 4, 2, 1},     {5, 0, 3, 2, 7, 1, 2},    {3, 5, 0, 2, 4, 1, 1},
+    {3, 2, 5, 0, 4, 1, 1},     {1, 1, 1, 1, 1, 1, 1},    {3, 7, 2, 5, 0, 2, 3},
+    {5, 33, 1, 3, 7, 1, 2},    {13, 131, 4, 7, 9, 3, 1}, {3, 1009, 5, 2, 5, 3, 2},
+    {1, 17001, 1, 1, 3, 1, 1}, {2, 3, 257, 40, 5, 3, 3}};
 #define ONE  (sizeof one / sizeof *one)
 #define MANY (sizeof many / sizeof *many)
 
@@ -111,7 +113,7 @@ static void text_of(assay_op_id op, size_t index, char text[OP_CASE_TEXT])
 
 assay_problem op_case_example(assay_op_id op, assay_dtype dtype)
 {
-    static const int64_t extent[WIDTH] = {48, 100, 17, 5};
+    static const int64_t extent[WIDTH] = {48, 100, 17, 5, 12, 3, 2};
     const assay_op_info *info = assay_op_get(op);
     assay_problem p;
     size_t at = 0;

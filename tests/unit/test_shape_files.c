@@ -96,6 +96,58 @@ START_TEST(deepbench_has_its_totals)
 }
 END_TEST
 
+/* Convolutions of a set: how many, with counts, how many of them differ, and their flops. */
+static double convolutions(const assay__shape_set *set, const char *name, double *count,
+                           size_t *different)
+{
+    double sum = 0;
+
+    *count = 0;
+    *different = 0;
+    for (size_t i = 0; i < set->use_count; i++) {
+        const assay__shape_use *use = &set->uses[i];
+        const assay_problem *p = &set->items[use->shape].problem;
+        double flops;
+        if (strcmp(use->set, name) != 0 || p->op != ASSAY_OP_conv2d)
+            continue;
+        ck_assert(assay_problem_flops(p, &flops));
+        sum += use->count * flops;
+        *count += use->count;
+        (*different)++;
+    }
+    return sum;
+}
+
+/* The facts of DeepBench have lines once that its own lists of 94, 107 and 16 repeat. */
+static const struct conv_list {
+    const char *path, *set;
+    double problems, flops;
+    size_t different;
+} conv_lists[] = {
+    {"shapes/deepbench_conv2d.csv", "deepbench-conv2d-training", 90, 554489046016, 90},
+    {"shapes/deepbench_conv2d.csv", "deepbench-conv2d-server", 103, 85881205504, 103},
+    {"shapes/deepbench_conv2d.csv", "deepbench-conv2d-device", 15, 1721237504, 15},
+    {"shapes/resnet50.csv", "resnet50 n=1", 53, 2 * 4087136256.0, 23},
+    {"shapes/resnet50.csv", "resnet50 n=8", 53, 2 * 8 * 4087136256.0, 23},
+    {"shapes/resnet50.csv", "resnet50 n=32", 53, 2 * 32 * 4087136256.0, 23},
+};
+
+START_TEST(convolutions_have_their_totals)
+{
+    const struct conv_list *l = &conv_lists[_i];
+    assay__shape_set set;
+    double count;
+    size_t different;
+
+    load(l->path, &set);
+    double flops = convolutions(&set, l->set, &count, &different);
+    ck_assert_msg(flops == l->flops, "%s: %.0f flops", l->set, flops);
+    ck_assert_msg(count == l->problems, "%s: %g", l->set, count);
+    ck_assert_msg(different == l->different, "%s: %zu differ", l->set, different);
+    assay__shapes_clear(&set);
+}
+END_TEST
+
 /* A pass over 8192 tokens multiplies by every weight matrix once: n k count. `rest` has what is no
  * matrix, or not multiplied: embeddings, norms, biases, the convolution and scan of Mamba. */
 static const struct model {
@@ -183,6 +235,8 @@ int main(void)
         return EXIT_FAILURE;
     tcase_add_loop_test(all, files_are_read_whole, 0, (int)files.gl_pathc);
     tcase_add_test(control, deepbench_has_its_totals);
+    tcase_add_loop_test(control, convolutions_have_their_totals, 0,
+                        (int)(sizeof conv_lists / sizeof *conv_lists));
     tcase_add_loop_test(control, models_have_their_published_sizes, 0,
                         (int)(sizeof models / sizeof *models));
     tcase_add_test(control, experts_see_every_token_twice);
