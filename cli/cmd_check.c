@@ -110,7 +110,9 @@ static assay_status check_path(const check_args *a, checked *c)
     if (status == ASSAY_OK) {
         assay__kernel_set_warn("check", a->common.is_quiet, &set);
         memcpy(c->deployment, set.deployment, sizeof c->deployment);
-        status = check_store(store, &set, c);
+        status = assay__plugins_check(set.plugins, a->plugin_path);
+        status = status == ASSAY_OK ? check_store(store, &set, c)
+                                    : assay__fail_context(status, "--plugins");
         assay__kernel_set_close(&set);
     }
     assay__store_sqlite()->close(store);

@@ -423,6 +423,12 @@ static int run(const devices_args *a)
         code = assay__cmd_print_json("devices", all_json(&f));
     else
         status = print_text(&f);
+    /* The list says most about what is missing, so it comes first. */
+    if (status == ASSAY_OK && code == 0) {
+        status = assay__plugins_check(f.set.plugins, a->plugin_path);
+        if (status != ASSAY_OK)
+            status = assay__fail_context(status, "--plugins");
+    }
     if (status != ASSAY_OK)
         code = assay__cmd_fail("devices", status);
     assay__kernel_set_close(&f.set);

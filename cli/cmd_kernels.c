@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/cmd_common.h"
 #include "cli/kernel_set.h"
+#include "runtime/error.h"
 
 typedef struct kernels_args {
     assay__common common;
@@ -223,6 +224,11 @@ static int run(const kernels_args *a)
         status = assay__kernel_set_open(a->plugin_path, &a->common.backends, &set);
     if (status != ASSAY_OK)
         return assay__cmd_fail("kernels", status);
+    status = assay__plugins_check(set.plugins, a->plugin_path);
+    if (status != ASSAY_OK) {
+        assay__kernel_set_close(&set);
+        return assay__cmd_fail("kernels", assay__fail_context(status, "--plugins"));
+    }
     assay__kernel_set_warn("kernels", a->common.is_quiet, &set);
     if (a->common.is_json)
         code = assay__cmd_print_json("kernels", all_json(a, &set));

@@ -15,6 +15,7 @@
 #include "cli/pick_print.h"
 #include "runtime/deployment_host.h"
 #include "runtime/error.h"
+#include "runtime/pick_internal.h"
 #include "support/common_args.h"
 #include "tuner/shape_set.h"
 
@@ -303,6 +304,14 @@ static void on_log(void *cookie, int level, const char *text)
         assay__cmd_warn("pick", l->is_quiet, "%s", text);
 }
 
+/* A program may open a context without them; who names them to the command wants them. */
+static assay_status check_plugins(assay_context *context, const char *path)
+{
+    assay_status status = assay__plugins_check(assay__context_plugins(context), path);
+
+    return status == ASSAY_OK ? status : assay__fail_context(status, "--plugins");
+}
+
 static int run(const pick_args *a, const char *default_db)
 {
     listener ear = {.is_opening = true, .is_quiet = a->common.is_quiet};
@@ -325,6 +334,10 @@ static int run(const pick_args *a, const char *default_db)
         status = store_path(a, default_db, &path);
     if (status == ASSAY_OK)
         status = assay_open(path, &options, &context);
+    if (status == ASSAY_OK)
+        status = check_plugins(context, a->plugin_path);
+    if (status != ASSAY_OK)
+        assay_close(&context);
     if (status != ASSAY_OK)
         return assay__cmd_fail("pick", status);
     ear.is_opening = false;

@@ -364,6 +364,55 @@ assay_status assay__plugins_load(const char *path, const char *backends, assay__
     return ASSAY_OK;
 }
 
+/* Is the plug-in file `path` the entry itself, or does it lie in the entry's folder? */
+static bool is_of_entry(const char *path, const char *entry, size_t length)
+{
+    return strncmp(path, entry, length) == 0 &&
+           (path[length] == '\0' ||
+            (path[length] == '/' && strchr(path + length + 1, '/') == NULL));
+}
+
+static assay_status check_entry(assay__plugins *set, const char *entry, size_t length)
+{
+    const assay__plugin *bad = NULL;
+    struct dirent **files = NULL;
+    char folder[PATH_MAX];
+    int count;
+
+    for (size_t i = 0; i < set->count; i++) {
+        const assay__plugin *item = &set->items[i];
+        if (!is_of_entry(item->path, entry, length))
+            continue;
+        if (item->manifest != NULL)
+            return ASSAY_OK;
+        bad = bad != NULL ? bad : item;
+    }
+    if (bad != NULL)
+        return assay__fail(ASSAY_UNAVAILABLE, "no usable plug-in: %s: %s", bad->path, bad->reason);
+    /* One whose files a list of backends left out, or that was read by another name, is fine. */
+    (void)snprintf(folder, sizeof folder, "%.*s", (int)length, entry);
+    count = scandir(folder, &files, is_shared_object, NULL);
+    for (int i = 0; i < count; i++)
+        free(files[i]);
+    free(files);
+    return count == 0 ? assay__fail(ASSAY_UNAVAILABLE,
+                                    "no usable plug-in: %s: a folder without files *.so", folder)
+                      : ASSAY_OK;
+}
+
+assay_status assay__plugins_check(assay__plugins *set, const char *path)
+{
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        if (length >= PATH_MAX)
+            return assay__fail(ASSAY_UNAVAILABLE, "no plug-in has a path of %zu bytes", length);
+        if (length > 0)
+            ASSAY_TRY(check_entry(set, path, length));
+        path += length + (path[length] == ':');
+    }
+    return ASSAY_OK;
+}
+
 void assay__plugins_destroy(assay__plugins **plugins)
 {
     assay__plugins *set;

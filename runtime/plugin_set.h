@@ -27,6 +27,9 @@ typedef struct assay__plugins assay__plugins;
  *           not usable, with the reason.
  * Of two files for one backend name the first found counts; the other is kept with its reason. */
 assay_status assay__plugins_load(const char *path, const char *backends, assay__plugins **out);
+/* For a path that the user asked for: ASSAY_UNAVAILABLE, with the reason, when one of its files is
+ * no usable plug-in or one of its folders holds none.  NULL: nothing was asked for. */
+assay_status assay__plugins_check(assay__plugins *plugins, const char *path);
 /* Closes backends that are open; code stays loaded. */
 void assay__plugins_destroy(assay__plugins **plugins);
 size_t assay__plugins_count(const assay__plugins *plugins);

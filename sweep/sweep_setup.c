@@ -258,6 +258,7 @@ assay_status assay__sweep_setup(sweep *s)
 {
     const assay__machine machine = ASSAY__MACHINE_HERE;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    assay_status status;
 
     s->rotate_bytes = rotate_bytes();
     s->arena_fd = make_arena();
@@ -268,6 +269,9 @@ assay_status assay__sweep_setup(sweep *s)
     /* Before the store, which a command that cannot start shall not make. */
     ASSAY_TRY(assay__plugins_load(s->o->plugin_path, NULL, &s->plugins));
     ASSAY_TRY(check_backends(s));
+    status = assay__plugins_check(s->plugins, s->o->plugin_path);
+    if (status != ASSAY_OK)
+        return assay__fail_context(status, "--plugins");
     ASSAY_TRY(assay__db_open(s->o->db_path, &s->db));
     ASSAY_TRY(load_kernels(s));
     if (s->deployment.usable_cpus > 0)

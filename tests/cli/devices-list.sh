@@ -16,7 +16,7 @@ expect 0 '*' '' assay devices --json --device "$name"
 query '(.devices | length) >= 1'
 expect 4 '' "*no device is called 'nothing'*" assay devices --device nothing
 expect 4 '' '*nobody*' assay devices --backend nobody
-expect 0 '*foreign.so*' '' assay devices --plugins "$ASSAY_BUILD/tests/loader/assay_foreign.so" --json
+expect 4 '*foreign.so*' '*--plugins: *ABI 99*' assay devices --plugins "$ASSAY_BUILD/tests/loader/assay_foreign.so" --json
 query '.plugins | length == 1 and .[0].status == "ABI" and (.[0].reason | test("ABI 99"))'
 query '.devices == []'
 

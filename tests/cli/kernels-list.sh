@@ -35,7 +35,22 @@ expect 0 '*ref_matmul_f32*' '*assay_broken.so: *assay_foreign.so: *ABI 99*assay_
     assay kernels --plugins "$WORK/plugins"
 expect 0 '*ref_matmul_f32*' '' assay kernels --plugins "$WORK/plugins" --quiet
 expect 4 '' '*foreign*ABI 99*' assay kernels --plugins "$WORK/plugins" --backend foreign
-expect 0 'op*' '*/nowhere: cannot be read*' assay kernels --plugins /nowhere
+# Those that --plugins names must be usable, and a folder must hold one that is.
+expect 4 '' 'assay kernels: --plugins: *text.so*' assay kernels --plugins "$WORK/plugins/assay_text.so"
+expect 4 '' 'assay kernels: --plugins: */nowhere: cannot be read*' assay kernels --plugins "$ASSAY_BUILD/lib/assay:/nowhere"
+expect 4 '' 'assay kernels: --plugins: *ABI 99*' \
+    assay kernels --plugins "$WORK/plugins/assay_ref.so:$WORK/plugins/assay_foreign.so"
+mkdir "$WORK/empty"
+expect 4 '' 'assay kernels: --plugins: */empty: a folder without*' assay kernels --plugins "$WORK/empty"
+expect 0 '*ref_matmul_f32*' '' assay kernels --plugins "$WORK/plugins" --backend ref
+expect 0 '*ref_matmul_f32*' '' assay kernels --plugins "$WORK/plugins/assay_ref.so:$ASSAY_BUILD/lib/assay/assay_cpu.so" --backend ref
+question=(--op add --dtype f32 --shape n=64)
+expect 4 '' '*assay pick: --plugins: */nowhere: cannot be read*' assay pick --plugins /nowhere "${question[@]}"
+for dry in --dry-run --quiet; do
+    expect 4 '' 'assay sweep: --plugins: */nowhere: cannot be read*' \
+        assay sweep --db "$WORK/s.db" --plugins /nowhere "${question[@]}" $dry
+done
+[ ! -e "$WORK/s.db" ] || { echo "a store was made without a plug-in" && exit 1; }
 
 # Kernels that cannot run here stay in the list with the reason; without its library one has no revision.
 loader=$ASSAY_BUILD/tests/loader
