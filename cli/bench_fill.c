@@ -9,7 +9,7 @@
 
 static assay_status put_revisions(assay__bench_fill *f)
 {
-    char name[16];
+    char name[24];
     assay__db_kernel k = {.kernel = name,
                           .backend = "bench",
                           .op = "matmul",

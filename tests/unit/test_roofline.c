@@ -175,7 +175,7 @@ START_TEST(every_cache_counts_once)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_assert_double_nan(assay__cache_bytes(&machine));
     for (int cpu = 0; cpu < 4; cpu++) {
-        char self[8];
+        char self[16];
         (void)snprintf(self, sizeof self, "%d\n", cpu);
         write_cache(cpu, 0, "1\n", "Data\n", "48K\n", self);
         write_cache(cpu, 1, "1\n", "Instruction\n", "64K\n", self);
