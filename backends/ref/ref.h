@@ -90,6 +90,11 @@ ref_dd ref_exp_dd(ref_dd x);
 /* e^x by MPFR at 120 bits: any x; *bound is absolute. */
 ref_dd ref_exp_mpfr(double x, double *bound);
 
+/* Gives back what MPFR keeps for this thread.  Each thread of a team calls it when its part is
+ * done: the OpenMP runtime ends threads that a smaller team does not need, and MPFR's memory of
+ * them would be lost. */
+void ref_mpfr_release(void);
+
 /* y[i] = e^x[i], at most REF_EXP_FAST_ULP units in the last place of a double off; subnormal and
  * overflowing results included. */
 #define REF_EXP_FAST_ULP 4.0

@@ -87,15 +87,19 @@ assay_status ref_wide_exp(const assay_launch *launch, unsigned threads, const as
     assay_dtype dtype = launch->operands[1].dtype;
     int64_t count = out->count, blocks = (count + BLOCK - 1) / BLOCK;
 
-#pragma omp parallel for num_threads(threads) schedule(static) if (count > 4 * BLOCK)
-    for (int64_t block = 0; block < blocks; block++) {
-        double x[BLOCK];
-        int64_t at = block * BLOCK, n = count - at < BLOCK ? count - at : BLOCK;
-        load_block(t, out->first + at, n, x);
-        if (dtype == ASSAY_F64)
-            block_f64(x, out, at, n);
-        else
-            block_narrow(dtype, x, out, at, n);
+#pragma omp parallel num_threads(threads) if (count > 4 * BLOCK)
+    {
+#pragma omp for schedule(static)
+        for (int64_t block = 0; block < blocks; block++) {
+            double x[BLOCK];
+            int64_t at = block * BLOCK, n = count - at < BLOCK ? count - at : BLOCK;
+            load_block(t, out->first + at, n, x);
+            if (dtype == ASSAY_F64)
+                block_f64(x, out, at, n);
+            else
+                block_narrow(dtype, x, out, at, n);
+        }
+        ref_mpfr_release();
     }
     return ASSAY_OK;
 }

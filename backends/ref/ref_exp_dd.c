@@ -114,3 +114,8 @@ ref_dd ref_exp_mpfr(double x, double *bound)
         *bound = 0.0;
     return y;
 }
+
+void ref_mpfr_release(void)
+{
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+}

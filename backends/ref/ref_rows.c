@@ -53,6 +53,7 @@ assay_status ref_wide_rows(const assay_launch *launch, unsigned threads, const a
             if (memory != NULL)
                 one_row(&job, index, memory);
         free(memory);
+        ref_mpfr_release();
     }
     return failed ? ASSAY_NOMEM : ASSAY_OK;
 }

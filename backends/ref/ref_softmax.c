@@ -188,6 +188,7 @@ assay_status ref_wide_softmax(const assay_launch *launch, unsigned threads, cons
             if (memory != NULL)
                 one_row(&r, launch, index, out);
         free(memory);
+        ref_mpfr_release();
     }
     return failed ? ASSAY_NOMEM : ASSAY_OK;
 }

@@ -68,17 +68,21 @@ assay_status ref_wide_unary(const assay_launch *launch, unsigned threads, const 
     assay_dtype dtype = launch->operands[1].dtype;
     int64_t count = out->count, blocks = (count + REF_BLOCK - 1) / REF_BLOCK;
 
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (count > 4 * REF_BLOCK)
-    for (int64_t block = 0; block < blocks; block++) {
-        double x[REF_BLOCK];
-        int64_t at = block * REF_BLOCK, n = count - at < REF_BLOCK ? count - at : REF_BLOCK;
-        load_block(t, out->first + at, n, x);
-        if (dtype != ASSAY_F64)
-            block_narrow(f, dtype, x, out, at, n);
-        for (int64_t i = 0; i < n && dtype == ASSAY_F64; i++)
-            put_exact(f, x[i], out, at + i);
-        for (int64_t i = 0; i < n && out->magnitude != NULL && f->measured_by_x; i++)
-            out->magnitude[at + i] = fabs(x[i]);
+#pragma omp parallel num_threads(threads) if (count > 4 * REF_BLOCK)
+    {
+#pragma omp for schedule(dynamic)
+        for (int64_t block = 0; block < blocks; block++) {
+            double x[REF_BLOCK];
+            int64_t at = block * REF_BLOCK, n = count - at < REF_BLOCK ? count - at : REF_BLOCK;
+            load_block(t, out->first + at, n, x);
+            if (dtype != ASSAY_F64)
+                block_narrow(f, dtype, x, out, at, n);
+            for (int64_t i = 0; i < n && dtype == ASSAY_F64; i++)
+                put_exact(f, x[i], out, at + i);
+            for (int64_t i = 0; i < n && out->magnitude != NULL && f->measured_by_x; i++)
+                out->magnitude[at + i] = fabs(x[i]);
+        }
+        ref_mpfr_release();
     }
     return ASSAY_OK;
 }
