@@ -7,44 +7,26 @@
 
 #include "runtime/caps.h"
 #include "runtime/error.h"
+#include "runtime/operands.h"
 #include "runtime/pick_internal.h"
 
-static assay_status check_operand(const assay_problem *p, const assay_tensor *t, size_t i)
+static assay_status check_op(const assay__interned *v, const assay_problem *p)
 {
-    int64_t dims[ASSAY_MAX_RANK];
-    uint32_t rank = 0;
+    const assay_binding *b = &v->binding;
 
-    ASSAY_TRY(assay_problem_operand(p, i, &rank, dims));
-    if (t->dtype != (assay_dtype)p->dtypes[i])
-        return assay__fail(ASSAY_INVALID, "operand %zu: dtype %s, the problem says %s", i,
-                           assay_dtype_name(t->dtype) != NULL ? assay_dtype_name(t->dtype) : "?",
-                           assay_dtype_name((assay_dtype)p->dtypes[i]));
-    if (t->rank != rank)
-        return assay__fail(ASSAY_INVALID, "operand %zu: rank %u, the problem says %u", i, t->rank,
-                           rank);
-    for (uint32_t d = 0; d < rank; d++)
-        if (t->dims[d] != dims[d])
-            return assay__fail(ASSAY_INVALID,
-                               "operand %zu: extent %u is %lld, the problem says %lld", i, d,
-                               (long long)t->dims[d], (long long)dims[d]);
-    if (t->buffer.owner != 0)
-        return assay__fail(ASSAY_INVALID, "operand %zu is not in host memory", i);
-    if (assay_tensor_data(t) == NULL && assay_tensor_elements(t) > 0)
-        return assay__fail(ASSAY_INVALID, "operand %zu has no memory", i);
+    if (p->op != b->op || p->dtype_count != b->dtype_count ||
+        memcmp(p->dtypes, b->dtypes, b->dtype_count) != 0)
+        return assay__fail(ASSAY_INVALID, "kernel %s is for another op or other dtypes",
+                           b->desc->name);
     return ASSAY_OK;
 }
 
 /* A route may be kept and used for another problem of its op; what admits it is asked again. */
 static assay_status check_problem(const assay__interned *v, const assay_problem *p)
 {
-    const assay_binding *b = &v->binding;
-    const assay_kernel_desc *desc = b->desc;
+    const assay_kernel_desc *desc = v->binding.desc;
     assay__row_values values;
 
-    if (p->op != b->op || p->dtype_count != b->dtype_count ||
-        memcmp(p->dtypes, b->dtypes, b->dtype_count) != 0)
-        return assay__fail(ASSAY_INVALID, "kernel %s is for another op or other dtypes",
-                           desc->name);
     if (v->can_run != NULL || v->constraint != NULL)
         assay__row_values_init(p, &values);
     if (v->can_run != NULL && !assay__row_values_hold(v->can_run, &values, NULL, 0))
@@ -149,6 +131,15 @@ static assay_status launch_kernel(const assay__interned *v, const assay_problem 
     return assay__backend_synchronize(&v->plugin->backend);
 }
 
+/* Nothing is to be written.  Other extents may be huge then, and are nothing to loop over. */
+static bool is_empty(const assay_problem *problem, const assay_tensor *operands)
+{
+    for (size_t i = assay_op_get((assay_op_id)problem->op)->inputs; i < problem->dtype_count; i++)
+        if (assay_tensor_elements(&operands[i]) > 0)
+            return false;
+    return true;
+}
+
 assay_status assay_run(assay_context *context, const assay_route *route,
                        const assay_problem *problem, const assay_tensor *operands, size_t count)
 {
@@ -158,12 +149,11 @@ assay_status assay_run(assay_context *context, const assay_route *route,
 
     if (v == NULL)
         return assay__fail(ASSAY_INVALID, "the route was not made by assay_pick");
+    ASSAY_TRY(check_op(v, problem));
+    ASSAY_TRY(assay__operands_check(problem, operands, count));
     ASSAY_TRY(check_problem(v, problem));
-    if (count != problem->dtype_count)
-        return assay__fail(ASSAY_INVALID, "%zu operands given, the problem has %u", count,
-                           problem->dtype_count);
-    for (size_t i = 0; i < count; i++)
-        ASSAY_TRY(check_operand(problem, &operands[i], i));
+    if (is_empty(problem, operands))
+        return ASSAY_OK;
     memcpy(c.operands, operands, count * sizeof *operands);
     status = fit_operands(route, v->binding.desc, &c, count);
     if (status == ASSAY_OK)

@@ -76,14 +76,19 @@ assay_status assay_problem_init_tuple(assay_op_id op, const assay_dtype *dtypes,
     return ASSAY_OK;
 }
 
-static assay_status store_param(assay_problem *p, size_t i, double check, assay_value value)
+static assay_status check_range(const assay_op_info *info, size_t i, double value)
 {
-    const assay_op_info *info = assay_op_get((assay_op_id)p->op);
     const assay_param_info *param = &info->params[i];
 
-    if (!(check >= param->min && check <= param->max))
+    if (!(value >= param->min && value <= param->max))
         return assay__fail(ASSAY_INVALID, "%s: %s=%.17g is outside [%.17g, %.17g]", info->name,
-                           param->name, check, param->min, param->max);
+                           param->name, value, param->min, param->max);
+    return ASSAY_OK;
+}
+
+static assay_status store_param(assay_problem *p, size_t i, double check, assay_value value)
+{
+    ASSAY_TRY(check_range(assay_op_get((assay_op_id)p->op), i, check));
     p->params[i] = value;
     p->given[i / 8] = (uint8_t)(p->given[i / 8] | 1u << (i % 8));
     return ASSAY_OK;
@@ -159,10 +164,16 @@ assay_status assay_problem_check(const assay_problem *p)
 
     if (info == NULL)
         return assay__fail(ASSAY_INVALID, "op number %u is not in the catalogue", p->op);
-    for (size_t i = 0; i < info->param_count; i++)
+    if (p->dtype_count != info->inputs + info->outputs)
+        return assay__fail(ASSAY_INVALID, "%s: %u dtypes, its operands are %u: %s", info->name,
+                           p->dtype_count, info->inputs + info->outputs, info->dtype_rule);
+    for (size_t i = 0; i < info->param_count; i++) {
         if (!info->params[i].has_default && !is_given(p, i))
             return assay__fail(ASSAY_INVALID, "%s: parameter '%s' (%s) must be given", info->name,
                                info->params[i].name, info->params[i].doc);
+        /* Problems are plain data, which a caller may have written by himself. */
+        ASSAY_TRY(check_range(info, i, assay_problem_value(p, i)));
+    }
     ASSAY_TRY(assay__problem_require(p));
     return check_sizes(p, info);
 }
@@ -199,6 +210,9 @@ int64_t assay_problem_operand_elements(const assay_problem *p, size_t i)
 
     if (assay_problem_operand(p, i, &rank, dims) != ASSAY_OK)
         return 0;
+    for (uint32_t d = 0; d < rank; d++)
+        if (dims[d] == 0) /* the product of the others may be beyond 63 bits */
+            return 0;
     for (uint32_t d = 0; d < rank; d++)
         n *= dims[d];
     return n;

@@ -26,13 +26,24 @@ static assay_status check_extents(assay_dtype dtype, uint32_t rank, const int64_
     return ASSAY_OK;
 }
 
+/* Beside an extent of 0 the others may multiply to more than 63 bits; then the largest number,
+ * which no stride of an element reaches. */
+static int64_t step_over(int64_t step, int64_t extent)
+{
+    int64_t next;
+
+    if (extent <= 1)
+        return step;
+    return __builtin_mul_overflow(step, extent, &next) ? INT64_MAX : next;
+}
+
 static void contiguous_strides(uint32_t rank, const int64_t *dims, int64_t *strides)
 {
     int64_t step = 1;
 
     for (uint32_t i = rank; i-- > 0;) {
         strides[i] = step;
-        step *= dims[i] > 0 ? dims[i] : 1;
+        step = step_over(step, dims[i]);
     }
 }
 
@@ -66,6 +77,10 @@ int64_t assay_tensor_elements(const assay_tensor *t)
 {
     int64_t n = 1;
 
+    /* Beside an extent of 0 the product of the others may be beyond 63 bits. */
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (t->dims[i] == 0)
+            return 0;
     for (uint32_t i = 0; i < t->rank; i++)
         n *= t->dims[i];
     return n;
@@ -142,7 +157,7 @@ static bool leading_only(const assay_tensor *t)
         if (t->dims[i] > 1 && t->strides[i] < inner)
             return false;
         if (t->dims[i] > 1)
-            inner = t->strides[i] * t->dims[i];
+            inner = step_over(t->strides[i], t->dims[i]);
     }
     return true;
 }
@@ -154,7 +169,7 @@ static bool contiguous(const assay_tensor *t)
     for (uint32_t i = t->rank; i-- > 0;) {
         if (t->dims[i] > 1 && t->strides[i] != step)
             return false;
-        step *= t->dims[i] > 0 ? t->dims[i] : 1;
+        step = step_over(step, t->dims[i]);
     }
     return true;
 }

@@ -113,7 +113,8 @@ assay_status assay_problem_init_tuple(assay_op_id op, const assay_dtype *dtypes,
 assay_status assay_problem_set(assay_problem *p, const char *name, const char *value);
 assay_status assay_problem_set_int(assay_problem *p, const char *name, int64_t value);
 assay_status assay_problem_set_real(assay_problem *p, const char *name, double value);
-/* All required parameters given, every operand's byte size within int64_t, sum within 2^62. */
+/* All required parameters given, all within their ranges, every operand's byte size within int64_t,
+ * sum within 2^62. */
 assay_status assay_problem_check(const assay_problem *p);
 
 /* Value of a parameter by index as a double, for expressions. */

@@ -115,9 +115,12 @@ typedef struct assay_site {
 assay_status assay_pick_at(assay_context *context, assay_site *site, const assay_question *question,
                            assay_route *out);
 
-/* Runs a route on host tensors (inputs then outputs): checks shapes, layouts and alignment first,
- * ASSAY_INVALID with the operand when they do not fit the problem.  Inputs that the route wants
- * contiguous are copied into memory that is freed again; nothing else is allocated. */
+/* Runs a route on host tensors (inputs then outputs): checks the problem, shapes, layouts,
+ * alignment and overlaps first, ASSAY_INVALID or ASSAY_OVERFLOW with the operand when they do not
+ * fit.  No memory of an operand is touched before.  An output shares no element with an input; of
+ * ops by element, over rows and norms it may equal one: same place, same strides.  Inputs that the
+ * route wants contiguous are copied into memory that is freed again; nothing else is allocated.
+ * Without an element to write, no kernel is called. */
 assay_status assay_run(assay_context *context, const assay_route *route,
                        const assay_problem *problem, const assay_tensor *operands, size_t count);
 

@@ -51,7 +51,9 @@ typedef struct assay_launch {
     uint32_t struct_size;
     uint32_t operand_count;
     const assay_problem *problem;
-    const assay_tensor *operands; /* inputs then outputs; shapes already checked by the caller */
+    const assay_tensor *operands; /* inputs then outputs; shapes already checked by the caller, so
+                                     are overlaps: an output is apart from all inputs or, in ops of
+                                     one result an element or a row, one of them */
     const int64_t *tunables;      /* in the descriptor's order; never NULL when it has any */
     void *queue;                  /* backend's own; NULL: its default */
     struct assay_instance *instance;

@@ -285,7 +285,7 @@ static assay_status note_run(const assay_launch *launch)
 
 START_TEST(run_checks_operands_and_calls_the_kernel)
 {
-    static _Alignas(64) float memory[64 * 64];
+    static _Alignas(64) float memory[3][64 * 128];
     const int64_t dims[] = {1, 64, 64}, gaps[] = {0, 128, 1};
     assay_tensor t[3], bad[3];
     assay_route route;
@@ -295,7 +295,7 @@ START_TEST(run_checks_operands_and_calls_the_kernel)
     open_context();
     ck_assert_int_eq(assay_pick(context, &question, &route), ASSAY_OK);
     for (size_t i = 0; i < 3; i++)
-        ck_assert_int_eq(assay_tensor_host(memory, ASSAY_F32, 3, dims, NULL, &t[i]), ASSAY_OK);
+        ck_assert_int_eq(assay_tensor_host(memory[i], ASSAY_F32, 3, dims, NULL, &t[i]), ASSAY_OK);
     ck_assert_int_eq(assay_run(context, &route, &question.problem, t, 3), ASSAY_NOISY);
     ck_assert_int_eq((int)launched_tile, 16);
 #define BAD(change, text)                                                                       \
@@ -321,7 +321,7 @@ END_TEST
 
 START_TEST(run_asks_again_what_admits_a_problem)
 {
-    static _Alignas(64) float memory[32 * 64];
+    static _Alignas(64) float memory[3][64 * 64];
     const int64_t a[] = {1, 32, 64}, b[] = {1, 64, 64};
     assay_problem other;
     assay_tensor t[3];
@@ -333,7 +333,7 @@ START_TEST(run_asks_again_what_admits_a_problem)
     ck_assert_int_eq(assay_pick(context, &question, &route), ASSAY_OK);
     ck_assert_int_eq(assay_problem_parse("matmul f32,f32,f32 m=32,n=64,k=64", &other), ASSAY_OK);
     for (size_t i = 0; i < 3; i++)
-        ck_assert_int_eq(assay_tensor_host(memory, ASSAY_F32, 3, i == 1 ? b : a, NULL, &t[i]),
+        ck_assert_int_eq(assay_tensor_host(memory[i], ASSAY_F32, 3, i == 1 ? b : a, NULL, &t[i]),
                          ASSAY_OK);
     ck_assert_int_eq(assay_run(context, &route, &other, t, 3), ASSAY_INVALID);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "m >= 64"));
