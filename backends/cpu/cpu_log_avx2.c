@@ -34,8 +34,7 @@ static inline __m256d log_pd(__m256d x)
     __m256d v = _mm256_blendv_pd(x, _mm256_mul_pd(x, _mm256_set1_pd(0x1p54)), tiny);
     /* k: exponent of x over sqrt(1/2), as a biased number that stays positive. */
     __m256i bits = _mm256_sub_epi64(_mm256_castpd_si256(v), _mm256_set1_epi64x(0x3fe6a09e667f3bcd));
-    __m256i biased =
-        _mm256_srli_epi64(_mm256_add_epi64(bits, _mm256_set1_epi64x(INT64_MIN)), 52);
+    __m256i biased = _mm256_srli_epi64(_mm256_add_epi64(bits, _mm256_set1_epi64x(INT64_MIN)), 52);
     __m256i down = _mm256_slli_epi64(_mm256_sub_epi64(biased, _mm256_set1_epi64x(2048)), 52);
     __m256d m = _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_castpd_si256(v), down));
     /* 2^52 + biased, minus 2^52 + 2048. */
