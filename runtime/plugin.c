@@ -170,6 +170,7 @@ static assay_status load_file(assay__plugins *set, const char *path)
     if (item == NULL)
         return assay__fail(ASSAY_NOMEM, "plug-ins: no memory");
     if (status != ASSAY_OK) {
+        item->is_twin = twin != NULL;
         assay__plugin_refuse(item, status);
         return ASSAY_OK;
     }
@@ -383,7 +384,8 @@ static assay_status check_entry(assay__plugins *set, const char *entry, size_t l
         const assay__plugin *item = &set->items[i];
         if (!is_of_entry(item->path, entry, length))
             continue;
-        if (item->manifest != NULL)
+        /* A folder whose backends an earlier one gave has nothing wrong; a file was meant itself. */
+        if (item->manifest != NULL || (item->is_twin && item->path[length] == '/'))
             return ASSAY_OK;
         bad = bad != NULL ? bad : item;
     }

@@ -15,6 +15,7 @@ typedef struct assay__plugin {
     char *path;                     /* owned; the file, or the folder that cannot be read */
     assay_status status;            /* OK: usable */
     char reason[256];               /* "" when usable */
+    bool is_twin;                   /* not usable only because its backend came from another file */
     const assay_manifest *manifest; /* NULL unless usable; never unloaded */
     assay__backend backend;         /* closed until somebody needs it */
 } assay__plugin;
