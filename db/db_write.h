@@ -13,6 +13,9 @@ typedef struct assay__db assay__db;
 
 /* Creates (safe under a race of 32 processes), migrates after a backup, or opens. */
 assay_status assay__db_open(const char *path, assay__db **out);
+/* For a rehearsal: a private copy, gone when it is closed; the file is not touched.  One that is
+ * absent or has no bytes gives an empty store, an older one ASSAY_DB_OLDER. */
+assay_status assay__db_open_copy(const char *path, assay__db **out);
 void assay__db_close(assay__db **db);
 const char *assay__db_path(const assay__db *db);
 /* Groups puts into one transaction: one a finished variant. */

@@ -150,6 +150,21 @@ assay_status assay__handle_open(assay__handle *h, const char *path, const char *
     return status;
 }
 
+assay_status assay__handle_open_private(assay__handle *h, const char *path)
+{
+    memset(h, 0, sizeof *h);
+    h->writable = true;
+    h->path = strdup(path);
+    if (h->path == NULL)
+        return assay__fail(ASSAY_NOMEM, "store: out of memory");
+    /* No name: SQLite's own temporary file, made when its cache is full. */
+    int code = open_uri(h, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    assay_status status = code == SQLITE_OK ? ASSAY_OK : assay__handle_fail(h, code, "open");
+    if (status != ASSAY_OK)
+        assay__handle_close(h);
+    return status;
+}
+
 void assay__handle_close(assay__handle *h)
 {
     for (size_t i = 0; i < h->statement_count; i++)

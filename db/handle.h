@@ -59,6 +59,8 @@ char *assay__db_uri(const char *path, const char *query);
 /* Opens with SQLITE_OPEN_* flags; `query` "mode=ro" and so on.  The handle starts zeroed.  FOREIGN
  * or DAMAGED for a file whose first bytes are not those of SQLite. */
 assay_status assay__handle_open(assay__handle *h, const char *path, const char *query, int flags);
+/* Nobody else's, empty, and gone when closed; `path` is only for messages. */
+assay_status assay__handle_open_private(assay__handle *h, const char *path);
 void assay__handle_close(assay__handle *h);
 
 /* FOREIGN, NEWER, OLDER or OK by application_id and user_version. */

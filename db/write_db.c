@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "db/create.h"
+#include "db/read_store.h"
 #include "db/write.h"
 #include "runtime/error.h"
 
@@ -24,19 +25,57 @@ static assay_status open_handle(assay__handle *h, const char *path)
     return status;
 }
 
-assay_status assay__db_open(const char *path, assay__db **out)
+static assay_status copy_into(assay__handle *h, const char *path)
+{
+    assay__handle from;
+
+    ASSAY_TRY(assay__handle_open_read(&from, path));
+    sqlite3_backup *copy = sqlite3_backup_init(h->sql, "main", from.sql, "main");
+    if (copy != NULL)
+        (void)sqlite3_backup_step(copy, -1);
+    int code = copy != NULL ? sqlite3_backup_finish(copy) : sqlite3_errcode(h->sql);
+    assay__handle_close(&from);
+    return code == SQLITE_OK ? ASSAY_OK : assay__handle_fail(h, code, "copy");
+}
+
+static assay_status open_copy(assay__handle *h, const char *path)
+{
+    assay__db_look seen;
+
+    ASSAY_TRY(assay__db_look_at(path, &seen));
+    ASSAY_TRY(assay__handle_open_private(h, path));
+    assay_status status = seen == ASSAY__LOOK_FULL ? copy_into(h, path) : ASSAY_OK;
+    if (status == ASSAY_OK)
+        status = assay__db_make_ready(h);
+    if (status != ASSAY_OK)
+        assay__handle_close(h);
+    return status;
+}
+
+static assay_status open_with(assay_status (*open)(assay__handle *h, const char *path),
+                              const char *path, assay__db **out)
 {
     assay__db *db = calloc(1, sizeof *db);
 
     if (db == NULL)
         return assay__fail(ASSAY_NOMEM, "store: out of memory");
     db->utc_second = -1;
-    assay_status status = open_handle(&db->handle, path);
+    assay_status status = open(&db->handle, path);
     if (status != ASSAY_OK)
         free(db);
     else
         *out = db;
     return status;
+}
+
+assay_status assay__db_open(const char *path, assay__db **out)
+{
+    return open_with(open_handle, path, out);
+}
+
+assay_status assay__db_open_copy(const char *path, assay__db **out)
+{
+    return open_with(open_copy, path, out);
 }
 
 /* Whoever closes last moves the -wal into the file and removes it, but the last one may be a

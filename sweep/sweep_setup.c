@@ -272,7 +272,8 @@ assay_status assay__sweep_setup(sweep *s)
     status = assay__plugins_check(s->plugins, s->o->plugin_path);
     if (status != ASSAY_OK)
         return assay__fail_context(status, "--plugins");
-    ASSAY_TRY(assay__db_open(s->o->db_path, &s->db));
+    ASSAY_TRY(s->o->dry_run ? assay__db_open_copy(s->o->db_path, &s->db)
+                            : assay__db_open(s->o->db_path, &s->db));
     ASSAY_TRY(load_kernels(s));
     if (s->deployment.usable_cpus > 0)
         s->cpus = s->deployment.usable_cpus;

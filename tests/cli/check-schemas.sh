@@ -56,7 +56,7 @@ for pair in "older0.db:store has schema 0, this program reads $version; any comm
     refused "$file" "$text" assay report precision --db "$file" --quiet --plugins plugins --format html -o report.html
     refused "$file" "$text" assay bench --db "$file"
     [[ $file == older* ]] || refused "$file" "$text" "${sweep[@]}" --db "$file"
-    [[ $file == older* ]] || refused "$file" "$text" "${sweep[@]}" --db "$file" --dry-run
+    refused "$file" "$text" "${sweep[@]}" --db "$file" --dry-run
 done
 refused negative.db 'not an Assay store: it has schema -1' assay check --db negative.db --quiet
 refused negative.db 'not an Assay store: it has schema -1' "${sweep[@]}" --db negative.db

@@ -43,11 +43,14 @@ wait "$hanging" || fail "the sweep with a kernel that hangs: exit $?, $(cat "$WO
 
 pids=()
 for i in $(seq 32); do
-    "${sweep[@]}" --db "$db" --shape n="$i" --dry-run >"$WORK/out$i" 2>&1 &
+    # Too large for any memory: stored and skipped.
+    "${sweep[@]}" --db "$db" --shape n="$(((1 << 40) - i))" >"$WORK/out$i" 2>&1 &
     pids+=($!)
 done
 for i in $(seq 32); do
-    wait "${pids[$((i - 1))]}" || fail "opening $i: exit $?, $(cat "$WORK/out$i")"
+    rc=0
+    wait "${pids[$((i - 1))]}" || rc=$?
+    [ "$rc" = 1 ] && grep -q 'nothing was measured' "$WORK/out$i" || fail "opening $i: exit $rc, $(cat "$WORK/out$i")"
 done
 [ "$(sqlite3 "$db" 'PRAGMA integrity_check')" = ok ] || fail "integrity after 32 first opens"
 [ "$(rows sweep)" = 32 ] && [ "$(rows problem)" = 32 ] || fail "$(rows sweep) sweeps, $(rows problem) problems of 32"

@@ -20,12 +20,20 @@ stored() {
     sqlite3 -readonly "$db" "SELECT sweep, p.text, shape_set, row_name, run_count, source
         FROM sweep_problem AS u JOIN problem AS p ON p.id = u.problem ORDER BY 1, 2, 3, 4"
 }
+# A dry run writes nothing: without a store it plans as for an empty one, and so it does for 0 bytes.
 sweep "$WORK/shapes.csv" --dry-run
-[ -z "$(stored)" ] || { stored && echo "a dry run asks for nothing" && exit 1; }
+[ ! -e "$db" ] || { echo "a dry run made a store" && exit 1; }
+: >"$db"
+sweep "$WORK/shapes.csv" --dry-run
+[ ! -s "$db" ] || { echo "a dry run wrote into a file" && exit 1; }
 sweep "$WORK/shapes.csv"
-want='2|add f32,f32,f32 n=100|one|first|5.0|a paper
-2|add f32,f32,f32 n=100|two|also first|4.0|another paper
-2|add f32,f32,f32 n=200|one|second|5.0|'
+before=$(sha256sum <"$db")
+expect 0 '' '*2 finished before*' assay sweep --db "$db" --plugins "$WORK/plugins" --backend fake \
+    --shapes "$WORK/shapes.csv" --threads 1 --profile quick --dry-run --resume
+[ "$(sha256sum <"$db")" = "$before" ] || { echo "a dry run changed the store" && exit 1; }
+want='1|add f32,f32,f32 n=100|one|first|5.0|a paper
+1|add f32,f32,f32 n=100|two|also first|4.0|another paper
+1|add f32,f32,f32 n=200|one|second|5.0|'
 [ "$(stored)" = "$want" ] || { stored && echo "wanted: $want" && exit 1; }
 
 # The report weighs them; a row of another op that no kernel here runs is not measured.
