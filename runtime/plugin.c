@@ -384,7 +384,8 @@ static assay_status check_entry(assay__plugins *set, const char *entry, size_t l
         const assay__plugin *item = &set->items[i];
         if (!is_of_entry(item->path, entry, length))
             continue;
-        /* A folder whose backends an earlier one gave has nothing wrong; a file was meant itself. */
+        /* A folder whose backends an earlier one gave has nothing wrong; a file was meant itself.
+         */
         if (item->manifest != NULL || (item->is_twin && item->path[length] == '/'))
             return ASSAY_OK;
         bad = bad != NULL ? bad : item;
