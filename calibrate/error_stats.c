@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,7 +397,11 @@ void assay__error_stats_pack(const assay_error_stats *stats, void *out)
 assay_status assay__error_stats_unpack(const void *bytes, assay_error_stats *out)
 {
     assay_error_stats s, fresh;
+    unsigned char saturates; /* to be looked at before it is read as a bool */
 
+    memcpy(&saturates, (const char *)bytes + offsetof(assay_error_stats, format.saturates), 1);
+    if (saturates > 1)
+        return assay__fail(ASSAY_INVALID, "error statistics: no such format");
     memcpy(&s, bytes, sizeof s);
     ASSAY_TRY(assay__error_stats_init(&fresh, s.format.dtype, s.format.saturates));
     if (s.sample.count > 2 * ASSAY_SAMPLE_KEEP) {
