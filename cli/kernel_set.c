@@ -21,7 +21,7 @@ static assay_status open_parts(const char *plugin_path, const char *backends,
     assay_digest_format(&digest, set->deployment);
     ASSAY_TRY(assay__plugins_load(plugin_path, backends, &set->plugins));
     ASSAY_TRY(assay_table_create(&set->table));
-    ASSAY_TRY(assay__plugins_register(set->plugins, set->host.isa, set->table));
+    ASSAY_TRY(assay__plugins_register(set->plugins, set->host.isa, NULL, set->table));
     return assay_table_hold(set->table, &set->rows);
 }
 

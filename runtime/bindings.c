@@ -14,6 +14,7 @@
 #define SOURCES_MAX   64 /* a kernel family lists a handful */
 #define LIBRARIES_MAX 4
 #define IDENTITY_MAX  2048
+#define ANSWERS_MAX   8 /* a backend names one to six libraries, in up to hundreds of rows */
 
 const assay_kernel_desc *assay__manifest_kernel(const assay_manifest *manifest, size_t index)
 {
@@ -55,9 +56,46 @@ static assay_status collect_code(const assay_manifest *m, const assay_kernel_des
     return ASSAY_OK;
 }
 
+/* What a backend said of its libraries while its rows were made: each is asked once. */
+typedef struct answers {
+    struct {
+        const char *name;
+        assay_status status;
+        char text[IDENTITY_MAX]; /* identity, or why there is none */
+    } items[ANSWERS_MAX];
+    size_t count;
+} answers;
+
+static assay_status ask(assay__plugin *plugin, const char *name, char *text)
+{
+    ASSAY_TRY(assay__backend_open(&plugin->backend));
+    return assay__backend_library_identity(&plugin->backend, name, text, IDENTITY_MAX);
+}
+
+/* Writes the identity into `text`, of IDENTITY_MAX bytes. */
+static assay_status identify(assay__plugin *plugin, const char *name, answers *known, char *text)
+{
+    size_t i = 0;
+
+    while (i < known->count && strcmp(known->items[i].name, name) != 0)
+        i++;
+    if (i == ANSWERS_MAX)
+        return ask(plugin, name, text);
+    if (i == known->count) {
+        known->items[i].name = name;
+        known->items[i].status = ask(plugin, name, known->items[i].text);
+        if (known->items[i].status != ASSAY_OK)
+            (void)snprintf(known->items[i].text, IDENTITY_MAX, "%s", assay_last_error());
+        known->count++;
+    }
+    memcpy(text, known->items[i].text, strlen(known->items[i].text) + 1);
+    return known->items[i].status == ASSAY_OK ? ASSAY_OK
+                                              : assay__fail(known->items[i].status, "%s", text);
+}
+
 /* UNAVAILABLE and its like mean that the kernel cannot run here. */
 static assay_status collect_libraries(assay__plugin *plugin, const assay_kernel_desc *desc,
-                                      parts *p)
+                                      answers *known, parts *p)
 {
     char identity[IDENTITY_MAX];
 
@@ -65,9 +103,7 @@ static assay_status collect_libraries(assay__plugin *plugin, const assay_kernel_
     for (const char *const *name = desc->libraries; name != NULL && *name != NULL; name++) {
         if (p->library_count == LIBRARIES_MAX)
             return assay__fail(ASSAY_INVALID, "field libraries: more than %d", LIBRARIES_MAX);
-        ASSAY_TRY(assay__backend_open(&plugin->backend));
-        ASSAY_TRY(
-            assay__backend_library_identity(&plugin->backend, *name, identity, sizeof identity));
+        ASSAY_TRY(identify(plugin, *name, known, identity));
         ASSAY_TRY(assay__revision_library_parse(identity, p->identities[p->library_count],
                                                 IDENTITY_MAX, &p->libraries[p->library_count]));
         p->library_count++;
@@ -133,16 +169,13 @@ static void missing_isa(const char *needs, const char *isa, char *name, size_t c
 static void set_unavailable(assay_binding *b, const char *text)
 {
     b->available = 0;
-    (void)snprintf(b->reason, sizeof b->reason, "%.*s", (int)sizeof b->reason - 1, text);
+    assay__text_fit(text, b->reason, sizeof b->reason);
 }
 
-assay_status assay__plugin_binding(assay__plugin *plugin, const assay_kernel_desc *desc,
-                                   const char *isa, assay_binding *out)
+/* What a row says of itself, before anything is looked up. */
+static assay_binding bare_row(const assay_manifest *m, const assay_kernel_desc *desc)
 {
-    const assay_manifest *m = plugin->manifest;
-    char missing[64], text[128];
     assay_binding b;
-    parts p;
 
     memset(&b, 0, sizeof b);
     b.run = desc->run;
@@ -150,11 +183,22 @@ assay_status assay__plugin_binding(assay__plugin *plugin, const assay_kernel_des
     b.manifest = m;
     b.op = (uint16_t)desc->op;
     b.dtype_count = desc->dtype_count;
-    b.available = 1;
     memcpy(b.dtypes, desc->dtypes, sizeof b.dtypes);
     b.default_rank = desc->default_rank;
+    return b;
+}
+
+static assay_status make_row(assay__plugin *plugin, const assay_kernel_desc *desc, const char *isa,
+                             answers *known, assay_binding *out)
+{
+    const assay_manifest *m = plugin->manifest;
+    char missing[64], text[128];
+    assay_binding b = bare_row(m, desc);
+    parts p;
+
+    b.available = 1;
     ASSAY_TRY(collect_code(m, desc, &p));
-    if (collect_libraries(plugin, desc, &p) != ASSAY_OK)
+    if (collect_libraries(plugin, desc, known, &p) != ASSAY_OK)
         set_unavailable(&b, assay_last_error());
     else
         ASSAY_TRY(compute_revision(m, desc, &p, &b.revision));
@@ -168,25 +212,44 @@ assay_status assay__plugin_binding(assay__plugin *plugin, const assay_kernel_des
     return ASSAY_OK;
 }
 
-static assay_status register_one(assay__plugin *plugin, const char *isa, assay_table *table)
+assay_status assay__plugin_binding(assay__plugin *plugin, const assay_kernel_desc *desc,
+                                   const char *isa, assay_binding *out)
 {
+    answers known;
+
+    known.count = 0;
+    return make_row(plugin, desc, isa, &known, out);
+}
+
+/* Nothing is opened for it, and nothing can be said of it. */
+static void leave_closed(assay_binding *row)
+{
+    row->left_closed = 1;
+    set_unavailable(row, "this process was opened for other ops only");
+}
+
+static bool is_wanted(const char *ops, assay_op_id op)
+{
+    return ops == NULL || assay__name_in_list(ops, assay_op_get(op)->name);
+}
+
+static assay_status register_one(assay__plugin *plugin, const char *isa, const char *ops,
+                                 assay_table *table)
+{
+    answers known;
     size_t count = plugin->manifest->kernel_count;
     assay_binding *rows = calloc(count > 0 ? count : 1, sizeof *rows);
     assay_status status = rows != NULL ? ASSAY_OK : assay__fail(ASSAY_NOMEM, "no memory");
 
+    known.count = 0;
     for (size_t i = 0; status == ASSAY_OK && i < count; i++) {
         const assay_kernel_desc *desc = assay__manifest_kernel(plugin->manifest, i);
-        const assay_binding probe = {.run = desc->run,
-                                     .desc = desc,
-                                     .manifest = plugin->manifest,
-                                     .op = (uint16_t)desc->op,
-                                     .dtype_count = desc->dtype_count,
-                                     .default_rank = desc->default_rank};
-        rows[i] = probe;
-        memcpy(rows[i].dtypes, desc->dtypes, sizeof rows[i].dtypes);
+        rows[i] = bare_row(plugin->manifest, desc);
         /* Broken rows are found before anything is made of them. */
         status = assay__binding_check(&rows[i], i);
-        if (status == ASSAY_OK && assay__plugin_binding(plugin, desc, isa, &rows[i]) != ASSAY_OK)
+        if (status == ASSAY_OK && !is_wanted(ops, desc->op))
+            leave_closed(&rows[i]);
+        else if (status == ASSAY_OK && make_row(plugin, desc, isa, &known, &rows[i]) != ASSAY_OK)
             status = assay__fail_context(ASSAY_INVALID, "row %zu (%s/%s)", i,
                                          plugin->manifest->name, desc->name);
     }
@@ -196,14 +259,15 @@ static assay_status register_one(assay__plugin *plugin, const char *isa, assay_t
     return status;
 }
 
-assay_status assay__plugins_register(assay__plugins *plugins, const char *isa, assay_table *table)
+assay_status assay__plugins_register(assay__plugins *plugins, const char *isa, const char *ops,
+                                     assay_table *table)
 {
     for (size_t i = 0; i < assay__plugins_count(plugins); i++) {
         assay__plugin *plugin = assay__plugins_at(plugins, i);
         assay_status status;
         if (plugin->manifest == NULL)
             continue;
-        status = register_one(plugin, isa, table);
+        status = register_one(plugin, isa, ops, table);
         if (status == ASSAY_NOMEM)
             return status;
         if (status != ASSAY_OK)

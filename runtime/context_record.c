@@ -70,12 +70,14 @@ static double read_steal(const assay__machine *machine)
 static double read_frequency(const assay__machine *machine)
 {
     double khz = number_or_nan(machine->sys, CPU0 "cpufreq/scaling_cur_freq");
-    char text[64];
+    char text[64], info[ASSAY__CPUINFO_BYTES];
 
-    if (isnan(khz))
-        return assay__machine_cpuinfo(machine, "cpu MHz", text, sizeof text) ? decimal(text, NULL)
-                                                                             : NAN;
-    return khz / 1000;
+    if (!isnan(khz))
+        return khz / 1000;
+    return assay__machine_cpuinfo(machine, info) &&
+                   assay__machine_cpu_fact(info, "cpu MHz", text, sizeof text)
+               ? decimal(text, NULL)
+               : NAN;
 }
 
 static double read_temperature(const assay__machine *machine)

@@ -71,15 +71,14 @@ static assay_status set_text(const char *name, const char *text, char *out, size
 }
 
 /* Joins what is there of up to three values of /proc/cpuinfo with '-'. */
-static void join_cpuinfo(const assay__machine *machine, const char *const names[3], char *out,
-                         size_t cap)
+static void join_facts(const char *cpuinfo, const char *const names[3], char *out, size_t cap)
 {
     size_t used = 0;
 
     out[0] = '\0';
     for (int i = 0; i < 3; i++) {
         char value[64];
-        if (names[i] == NULL || !assay__machine_cpuinfo(machine, names[i], value, sizeof value))
+        if (names[i] == NULL || !assay__machine_cpu_fact(cpuinfo, names[i], value, sizeof value))
             continue;
         int length = snprintf(out + used, cap - used, "%s%s", used > 0 ? "-" : "", value);
         if (length < 0 || (size_t)length >= cap - used)
@@ -94,17 +93,19 @@ static assay_status read_cpu(const assay__machine *machine, assay_deployment *d)
     static const char *const stepping[] = {"cpu family", "model", "stepping"};
     static const char *const arm_model[] = {"CPU implementer", "CPU part", NULL};
     static const char *const arm_stepping[] = {"CPU variant", "CPU revision", NULL};
-    char text[sizeof d->cpu_model];
-    bool arm = assay__machine_cpuinfo(machine, "CPU implementer", text, sizeof text);
+    char text[sizeof d->cpu_model], info[ASSAY__CPUINFO_BYTES];
+
+    (void)assay__machine_cpuinfo(machine, info);
+    bool arm = assay__machine_cpu_fact(info, "CPU implementer", text, sizeof text);
 
     if (arm)
-        join_cpuinfo(machine, arm_model, text, sizeof text);
+        join_facts(info, arm_model, text, sizeof text);
     else
-        (void)assay__machine_cpuinfo(machine, "model name", text, sizeof text);
+        (void)assay__machine_cpu_fact(info, "model name", text, sizeof text);
     ASSAY_TRY(set_text("CPU model", text, d->cpu_model, sizeof d->cpu_model));
-    join_cpuinfo(machine, arm ? arm_stepping : stepping, text, sizeof text);
+    join_facts(info, arm ? arm_stepping : stepping, text, sizeof text);
     ASSAY_TRY(set_text("CPU stepping", text, d->cpu_stepping, sizeof d->cpu_stepping));
-    (void)assay__machine_cpuinfo(machine, "microcode", text, sizeof text);
+    (void)assay__machine_cpu_fact(info, "microcode", text, sizeof text);
     return set_text("microcode", text, d->microcode, sizeof d->microcode);
 }
 

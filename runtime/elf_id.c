@@ -5,6 +5,7 @@
  * Both ways use one parser over a reader of virtual addresses, so that they cannot disagree. */
 #include "runtime/elf_id.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -227,6 +228,19 @@ assay_status assay__elf_id_of_address(const void *address, assay__elf_id *out)
         return assay__fail(ASSAY_NOTFOUND, "address %p lies in no loaded object", address);
     *out = s.id;
     return ASSAY_OK;
+}
+
+const char *assay__elf_file_of_address(const void *address)
+{
+    union {
+        const void *given;
+        void *asked; /* the loader's interface has no const */
+    } at = {address};
+    struct dl_find_object found;
+
+    if (address == NULL || _dl_find_object(at.asked, &found) != 0)
+        return NULL;
+    return found.dlfo_link_map->l_name;
 }
 
 assay_status assay__elf_id_of_loaded(const char *soname, assay__elf_id *out)

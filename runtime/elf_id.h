@@ -18,6 +18,10 @@ assay_status assay__elf_id_of_address(const void *address, assay__elf_id *out);
  */
 assay_status assay__elf_id_of_loaded(const char *soname, assay__elf_id *out);
 
+/* The loader's file name of the loaded object that `address` lies in; NULL: none.  Not by dladdr,
+ * which looks through all symbols of the object: 1 ms for a large one. */
+const char *assay__elf_file_of_address(const void *address);
+
 /* A file that need not be loaded; nothing of it runs.  ASSAY_IO: cannot be read; ASSAY_PARSE: no
  * ELF object of this machine's class, or a damaged one. */
 assay_status assay__elf_id_of_file(const char *path, assay__elf_id *out);

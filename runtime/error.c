@@ -45,6 +45,23 @@ void assay__error_clear(void)
     last_error[0] = '\0';
 }
 
+void assay__text_fit(const char *text, char *out, size_t cap)
+{
+    size_t length = strlen(text), room = cap - sizeof "...";
+
+    if (length < cap) {
+        memmove(out, text, length + 1);
+        return;
+    }
+    for (length = room; length > room / 2 && text[length] != ' '; length--)
+        ;
+    if (length == room / 2) /* one word: between characters, then, which may have several bytes */
+        for (length = room; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80; length--)
+            ;
+    memmove(out, text, length);
+    memcpy(out + length, "...", sizeof "...");
+}
+
 assay_status assay__fail(assay_status status, const char *format, ...)
 {
     /* Formatted aside first: an argument may be the old text itself. */

@@ -4,6 +4,8 @@
 #ifndef ASSAY_RUNTIME_ERROR_H
 #define ASSAY_RUNTIME_ERROR_H
 
+#include <stddef.h>
+
 #include "assay/status.h"
 
 /* Formats the text for the calling thread and returns `status`, so that a failing
@@ -15,6 +17,10 @@ __attribute__((format(printf, 2, 3))) assay_status assay__fail(assay_status stat
 /* Puts "prefix: " before the text already recorded; returns `status`. */
 __attribute__((format(printf, 2, 3))) assay_status assay__fail_context(assay_status status,
                                                                        const char *format, ...);
+
+/* Copies a text that is for people; one that does not fit is cut between words and ends in "...".
+ * cap >= 4. */
+void assay__text_fit(const char *text, char *out, size_t cap);
 
 /* Forgets the text (used at the start of a new top-level question). */
 void assay__error_clear(void);

@@ -62,12 +62,12 @@ assay_status assay__host_library_identity(assay_instance *instance, const char *
 assay_status assay__host_library_at(const assay_instance *instance, const void *address, char *buf,
                                     size_t cap)
 {
+    const char *file = assay__elf_file_of_address(address);
     assay__elf_id id;
-    Dl_info info;
     char version[64];
 
-    if (dladdr(address, &info) == 0 || assay__elf_id_of_address(address, &id) != ASSAY_OK)
+    if (file == NULL || assay__elf_id_of_address(address, &id) != ASSAY_OK)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "no library at %p", address);
-    assay__host_file_version(info.dli_fname, version, sizeof version);
+    assay__host_file_version(file, version, sizeof version);
     return write_identity(instance, &id, version, buf, cap);
 }

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <dlfcn.h>
-#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,13 +41,10 @@ static void open_first(opening *o)
              o->spec->variable);
 }
 
+/* One object has one name in the loader, whose address tells it from all others. */
 static bool in_file(const void *symbol, const char *file)
 {
-    char owner[PATH_MAX], wanted[PATH_MAX];
-    Dl_info info;
-
-    return dladdr(symbol, &info) != 0 && realpath(info.dli_fname, owner) != NULL &&
-           realpath(file, wanted) != NULL && strcmp(owner, wanted) == 0;
+    return assay__elf_file_of_address(symbol) == file;
 }
 
 /* POSIX lets object pointers stand for functions here; C has no cast for it. */
@@ -100,13 +96,13 @@ assay_status assay__opened_identity(const assay_instance *instance, const void *
                                     const char *version, const char *more, char *buf, size_t cap)
 {
     char file_version[64];
+    const char *file = assay__elf_file_of_address(address);
     assay__elf_id id;
-    Dl_info info;
 
-    if (dladdr(address, &info) == 0 || assay__elf_id_of_address(address, &id) != ASSAY_OK)
+    if (file == NULL || assay__elf_id_of_address(address, &id) != ASSAY_OK)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "the library's file cannot be read");
     if (version == NULL) {
-        assay__host_file_version(info.dli_fname, file_version, sizeof file_version);
+        assay__host_file_version(file, file_version, sizeof file_version);
         version = file_version;
     }
     int length = snprintf(buf, cap, "soname=%s\nversion=%s\nbuild_id=%s\n%s", id.soname, version,

@@ -39,8 +39,12 @@ bool assay__machine_file(const char *root, const char *path, char *buf, size_t c
 /* A whole non-negative number. */
 bool assay__machine_number(const char *root, const char *path, double *out);
 
-/* Value of the first "name : value" line of /proc/cpuinfo; same rules. */
-bool assay__machine_cpuinfo(const assay__machine *machine, const char *name, char *buf, size_t cap);
+/* Start of /proc/cpuinfo: the first CPU's block and more.  The kernel writes all of it anew for
+ * each reader, and asks every CPU for its clock. */
+#define ASSAY__CPUINFO_BYTES 8192
+bool assay__machine_cpuinfo(const assay__machine *machine, char text[ASSAY__CPUINFO_BYTES]);
+/* Value of the first "name : value" line of it; same rules. */
+bool assay__machine_cpu_fact(const char *cpuinfo, const char *name, char *buf, size_t cap);
 
 /* How many numbers a list such as "0-3,8" names; 0 when malformed. */
 uint32_t assay__machine_list_count(const char *list);

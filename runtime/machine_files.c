@@ -10,8 +10,6 @@
 
 #include "runtime/machine.h"
 
-#define CPUINFO_BYTES 8192 /* the first CPU's block and more */
-
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -76,14 +74,15 @@ static const char *line_value(const char *line, const char *name)
     return line + strspn(line, " \t");
 }
 
-bool assay__machine_cpuinfo(const assay__machine *machine, const char *name, char *buf, size_t cap)
+bool assay__machine_cpuinfo(const assay__machine *machine, char text[ASSAY__CPUINFO_BYTES])
 {
-    char text[CPUINFO_BYTES];
+    return assay__machine_file(machine->proc, "cpuinfo", text, ASSAY__CPUINFO_BYTES);
+}
 
+bool assay__machine_cpu_fact(const char *cpuinfo, const char *name, char *buf, size_t cap)
+{
     buf[0] = '\0';
-    if (!assay__machine_file(machine->proc, "cpuinfo", text, sizeof text))
-        return false;
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+    for (const char *line = cpuinfo; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
         const char *value = line_value(line, name);
         if (value == NULL)

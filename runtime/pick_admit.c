@@ -46,6 +46,9 @@ static bool fits_process(const trial *t)
     case ASSAY__FIT_STALE:
         if (!t->with_reasons)
             return refuse(t, "%s", "");
+        if (!item->binding->available) /* then it has no revision to compare with */
+            return refuse(t, "unavailable, so what was measured is stale: %s",
+                          item->binding->reason);
         assay_digest_format(&item->stored->kernel_revision, was);
         assay_digest_format(&item->binding->revision, is);
         return refuse(t, "stale: measured for revision %.12s, the kernel is now %.12s; sweep again",
@@ -53,6 +56,7 @@ static bool fits_process(const trial *t)
     case ASSAY__FIT_UNKNOWN:
         return refuse(t, "stale: its tunables '%.60s' are not those of the kernel",
                       item->stored->tunables);
+    case ASSAY__FIT_CLOSED: /* refused below, with the reason of its row */
     case ASSAY__FIT_FRESH:
         break;
     }

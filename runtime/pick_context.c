@@ -181,13 +181,29 @@ static assay_status load_plugins(assay_context *context, const assay_open_option
     char line[512];
 
     ASSAY_TRY(assay__plugins_load(o->plugin_path, o->backends, &context->plugins));
-    ASSAY_TRY(assay__plugins_register(context->plugins, isa, context->table));
+    ASSAY_TRY(assay__plugins_register(context->plugins, isa, o->ops, context->table));
     for (size_t i = 0; i < assay__plugins_count(context->plugins); i++) {
         const assay__plugin *p = assay__plugins_at(context->plugins, i);
         if (p->status == ASSAY_OK)
             continue;
         (void)snprintf(line, sizeof line, "%.200s: %s", p->path, p->reason);
         tell(context, 1, line);
+    }
+    return ASSAY_OK;
+}
+
+/* A name that is none would leave all closed and every question refused. */
+static assay_status check_ops(const char *ops)
+{
+    char name[64];
+    assay_op_id op;
+
+    while (ops != NULL && *ops != '\0') {
+        size_t length = strcspn(ops, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)(length < 64 ? length : 63), ops);
+        if (length > 0 && assay_op_find(name, &op) != ASSAY_OK)
+            return assay__fail_context(ASSAY_INVALID, "options, field ops");
+        ops += length + (ops[length] == ',');
     }
     return ASSAY_OK;
 }
@@ -208,6 +224,7 @@ static assay_status start(assay_context *context, const char *path, const assay_
     assay__pick_store *store = NULL;
     assay_status status;
 
+    ASSAY_TRY(check_ops(o->ops));
     ASSAY_TRY(copy_text(path, &context->path));
     ASSAY_TRY(copy_text(o->backends, &context->named));
     ASSAY_TRY(assay_table_create(&context->table));

@@ -105,6 +105,8 @@ static void match(const assay_snapshot *s, const assay__stored_variant *v,
     out->binding = find_binding(s, v);
     if (out->binding == NULL)
         out->fit = ASSAY__FIT_ABSENT;
+    else if (out->binding->left_closed)
+        out->fit = ASSAY__FIT_CLOSED;
     else if (!assay_digest_equal(&out->binding->revision, &v->kernel_revision))
         out->fit = ASSAY__FIT_STALE;
     else if (!parse_tunables(out->binding->desc, v->tunables, out->tunables) ||
@@ -254,7 +256,7 @@ void assay__generation_gate(assay__generation *g)
 
 /* ---- usable and idle routes ---- */
 
-/* The best fit of a route's candidates; FRESH: the route can be used. */
+/* The best fit of a route's candidates; FRESH: the route can be used.  CLOSED: nobody looked. */
 static assay__fit route_fit(const assay__generation *g, const assay__stored_route *r, size_t *first)
 {
     assay__fit best = ASSAY__FIT_ABSENT;
@@ -265,8 +267,8 @@ static assay__fit route_fit(const assay__generation *g, const assay__stored_rout
             g->store, g->store->candidates[r->first_candidate + i].revision_row);
         if (at == SIZE_MAX)
             continue;
-        if (g->variants[at].fit == ASSAY__FIT_FRESH)
-            return ASSAY__FIT_FRESH;
+        if (g->variants[at].fit == ASSAY__FIT_FRESH || g->variants[at].fit == ASSAY__FIT_CLOSED)
+            return g->variants[at].fit;
         if (*first == SIZE_MAX)
             *first = at;
         if (g->variants[at].fit != ASSAY__FIT_ABSENT)
@@ -286,7 +288,8 @@ void assay__generation_count(assay__generation *g)
         g->usable += fit == ASSAY__FIT_FRESH;
         stale += fit == ASSAY__FIT_STALE;
         absent += fit == ASSAY__FIT_ABSENT;
-        if (fit != ASSAY__FIT_FRESH && example[0] == '\0' && first != SIZE_MAX)
+        if ((fit == ASSAY__FIT_STALE || fit == ASSAY__FIT_ABSENT) && example[0] == '\0' &&
+            first != SIZE_MAX)
             (void)snprintf(example, sizeof example, " (%.20s/%.60s)",
                            g->store->variants[first].backend, g->store->variants[first].kernel);
     }

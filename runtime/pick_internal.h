@@ -18,10 +18,11 @@
 /* ---- what a table and a store make together ---- */
 
 typedef enum assay__fit {
-    ASSAY__FIT_FRESH,  /* in the table, same revision */
-    ASSAY__FIT_ABSENT, /* no such kernel in this process */
-    ASSAY__FIT_STALE,  /* another revision of the kernel */
-    ASSAY__FIT_UNKNOWN /* its tunables are not those of the kernel */
+    ASSAY__FIT_FRESH,   /* in the table, same revision */
+    ASSAY__FIT_ABSENT,  /* no such kernel in this process */
+    ASSAY__FIT_STALE,   /* another revision of the kernel */
+    ASSAY__FIT_UNKNOWN, /* its tunables are not those of the kernel */
+    ASSAY__FIT_CLOSED   /* of an op that the context was not opened for */
 } assay__fit;
 
 /* A stored variant as this process's table has it. */

@@ -67,7 +67,7 @@ void assay__plugin_refuse(assay__plugin *item, assay_status status)
 {
     item->status = status;
     item->manifest = NULL;
-    (void)snprintf(item->reason, sizeof item->reason, "%.255s", assay_last_error());
+    assay__text_fit(assay_last_error(), item->reason, sizeof item->reason);
 }
 
 /* "cpu" of ".../assay_cpu.so"; false for files named otherwise. */

@@ -49,8 +49,10 @@ const assay_kernel_desc *assay__manifest_kernel(const assay_manifest *manifest, 
 assay_status assay__plugin_binding(assay__plugin *plugin, const assay_kernel_desc *desc,
                                    const char *isa, assay_binding *out);
 /* Adds all kernels of all usable plug-ins.  One with a broken row becomes unusable and adds none.
- */
-assay_status assay__plugins_register(assay__plugins *plugins, const char *isa, assay_table *table);
+ * ops: comma list; rows of others are left closed: they keep their place, but are not available and
+ * have no revision.  NULL: all. */
+assay_status assay__plugins_register(assay__plugins *plugins, const char *isa, const char *ops,
+                                     assay_table *table);
 
 /* Is `name` one of the names in a comma list? */
 bool assay__name_in_list(const char *list, const char *name);

@@ -91,6 +91,10 @@ typedef struct assay_open_options {
     /* Warnings, once each; from any thread, one at a time. It must not call this context. */
     void (*log)(void *cookie, int level, const char *text);
     void *cookie;
+    /* Comma list of the ops that will be asked for, NULL: all.  Kernels of others are not looked
+     * at, so that no library is opened for them alone; a question about another op is refused with
+     * that reason, and routes of other ops are counted neither as usable nor as idle. */
+    const char *ops;
 } assay_open_options;
 
 /* Opens plug-ins and, when path is not NULL, the store at `path` for reading.  A missing store

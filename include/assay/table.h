@@ -25,7 +25,8 @@ typedef struct assay_binding {
     uint8_t available; /* 0: its library or ISA is absent; `reason` says why */
     uint8_t dtypes[ASSAY_MAX_OPERANDS];
     int32_t default_rank;
-    char reason[92]; /* "" when available */
+    uint8_t left_closed; /* 1: of an op that the context was not opened for, so not looked at */
+    char reason[159];    /* "" when available; a longer text ends in "..." */
 } assay_binding;
 
 typedef struct assay_table assay_table;       /* opaque; owned by whoever created it */

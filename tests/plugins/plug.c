@@ -65,12 +65,16 @@ static const assay_source_hash hashes[] = {{"tests/plugins/plug.c", {{1, 2, 3}}}
     }
 static const char *const libraries[] = {"libplug", NULL};
 #endif
+#if defined(PLUG_beta)
+static const char *const both[] = {"libplug", "libother", NULL};
+#endif
 
 static const assay_kernel_desc kernels[] = {
     {ROW, .name = "first", .run = run},
     SECOND,
 #if defined(PLUG_beta)
     {ROW, .name = "third", .run = run, .requires_isa = "avx2,imaginary9"},
+    {ROW, .name = "two_libraries", .run = run, .libraries = both},
 #endif
 };
 

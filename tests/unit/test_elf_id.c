@@ -30,6 +30,9 @@ START_TEST(loaded_and_file_agree)
     ck_assert_int_eq(assay__elf_id_of_address(symbol, &by_address), ASSAY_OK);
     ck_assert_int_eq(assay__elf_id_of_loaded("libm.so.6", &by_name), ASSAY_OK);
     ck_assert_int_eq(assay__elf_id_of_file(info.dli_fname, &by_file), ASSAY_OK);
+    ck_assert_str_eq(assay__elf_file_of_address(symbol), info.dli_fname);
+    ck_assert_ptr_null(assay__elf_file_of_address(NULL));
+    ck_assert_ptr_null(assay__elf_file_of_address(&info)); /* the stack is of no object */
     ck_assert_str_eq(by_address.soname, "libm.so.6");
     ck_assert_uint_ge(strlen(by_address.build_id), 16);
     ck_assert_uint_eq(strspn(by_address.build_id, "0123456789abcdef"), strlen(by_address.build_id));

@@ -45,6 +45,26 @@ START_TEST(fail_cuts_a_long_text)
 }
 END_TEST
 
+START_TEST(text_fit_cuts_between_words_and_says_so)
+{
+    char out[16];
+
+    assay__text_fit("fits in whole 15", out, sizeof out); /* 16 with its end: one too many */
+    ck_assert_str_eq(out, "fits in...");
+    assay__text_fit("fits in 15 char", out, sizeof out);
+    ck_assert_str_eq(out, "fits in 15 char");
+    assay__text_fit("no-blank-in-all-of-it", out, sizeof out);
+    ck_assert_str_eq(out, "no-blank-in-...");
+    assay__text_fit("eleven-byte\xc3\xa9tail", out, sizeof out);
+    ck_assert_str_eq(out, "eleven-byte..."); /* never half a character */
+    assay__text_fit("", out, sizeof out);
+    ck_assert_str_eq(out, "");
+    memcpy(out, "from here on", 13);
+    assay__text_fit(out + 5, out, sizeof out);
+    ck_assert_str_eq(out, "here on");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("error");
@@ -55,6 +75,7 @@ int main(void)
     tcase_add_test(status, status_unknown_value_has_a_text);
     tcase_add_test(fail, fail_keeps_status_and_text);
     tcase_add_test(fail, fail_cuts_a_long_text);
+    tcase_add_test(fail, text_fit_cuts_between_words_and_says_so);
     suite_add_tcase(suite, status);
     suite_add_tcase(suite, fail);
     SRunner *runner = srunner_create(suite);

@@ -182,6 +182,17 @@ START_TEST(store_damaged_is_an_error)
 }
 END_TEST
 
+START_TEST(ops_that_do_not_exist_are_refused)
+{
+    const assay_open_options o = {.struct_size = sizeof o, .bare = 1, .ops = "matmul,matmull"};
+
+    ck_assert_int_eq(assay__context_open("fake", &o, fake_store_ops(), "d0", &context),
+                     ASSAY_INVALID);
+    ck_assert_ptr_null(context);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "field ops: unknown op 'matmull'"));
+}
+END_TEST
+
 START_TEST(table_row_added_later_is_picked)
 {
     const assay_kernel_desc extra = rows_desc("new", ASSAY_OP_matmul, ASSAY_F32, -5);
@@ -425,6 +436,7 @@ static void fill(TCase *subject)
     tcase_add_test(subject, reload_that_fails_leaves_the_answers);
     tcase_add_test(subject, store_missing_means_defaults_and_a_warning_once_an_op);
     tcase_add_test(subject, store_damaged_is_an_error);
+    tcase_add_test(subject, ops_that_do_not_exist_are_refused);
     tcase_add_test(subject, table_row_added_later_is_picked);
     tcase_add_test(subject, cache_holds_many_answers);
     tcase_add_test(subject, explanation_lists_chosen_ties_rest_rejected);

@@ -276,7 +276,7 @@ START_TEST(register_leaves_out_the_plugin_with_a_broken_row)
     put("broken", "assay_broken.so", -1);
     load(NULL);
     ck_assert_int_eq(assay_table_create(&table), ASSAY_OK);
-    ck_assert_int_eq(assay__plugins_register(set, "avx2 fma", table), ASSAY_OK);
+    ck_assert_int_eq(assay__plugins_register(set, "avx2 fma", NULL, table), ASSAY_OK);
     ck_assert_ptr_null(assay__plugins_find(set, "broken"));
     ck_assert_int_eq(assay__plugins_at(set, 1)->status, ASSAY_ABI);
     ck_assert_ptr_nonnull(strstr(assay__plugins_at(set, 1)->reason, "row 1 (broken/second)"));
@@ -285,6 +285,41 @@ START_TEST(register_leaves_out_the_plugin_with_a_broken_row)
     ck_assert_uint_eq(assay_snapshot_size(s), 2);
     assay_snapshot_release(&s);
     assay_table_destroy(&table);
+}
+END_TEST
+
+START_TEST(register_leaves_rows_of_other_ops_closed)
+{
+    static const assay_digest none;
+    const assay_snapshot *s = NULL;
+
+    put("beta", "b.so", -1);
+    for (int wanted = 0; wanted < 2; wanted++) {
+        assay_table *table = NULL;
+        load(NULL);
+        ck_assert_int_eq(assay_table_create(&table), ASSAY_OK);
+        ck_assert_int_eq(
+            assay__plugins_register(set, "avx2", wanted ? "exp,add" : "exp,matmul", table),
+            ASSAY_OK);
+        ck_assert_int_eq(assay__plugins_find(set, "beta")->backend.is_open, wanted == 1);
+        ck_assert_int_eq(assay_table_hold(table, &s), ASSAY_OK);
+        ck_assert_uint_eq(assay_snapshot_size(s), 4);
+        if (wanted) { /* each library is asked for itself */
+            const assay_binding *b = assay_snapshot_at(s, 3);
+            ck_assert_str_eq(b->desc->name, "two_libraries");
+            ck_assert_ptr_nonnull(strstr(b->reason, "no such library"));
+        }
+        for (size_t i = 0; i < 2; i++) {
+            const assay_binding *b = assay_snapshot_at(s, i);
+            ck_assert_int_eq(b->left_closed, wanted == 0);
+            ck_assert_int_eq(b->available, wanted == 1);
+            ck_assert_int_eq(assay_digest_equal(&b->revision, &none), wanted == 0);
+            ck_assert_int_eq(b->reason[0] != '\0', wanted == 0);
+        }
+        assay_snapshot_release(&s);
+        assay_table_destroy(&table);
+        assay__plugins_destroy(&set);
+    }
 }
 END_TEST
 
@@ -753,6 +788,7 @@ int main(void)
     tcase_add_test(loader, refused_bad_name);
     tcase_add_test(loader, refused_second_file_of_one_name);
     tcase_add_test(loader, register_leaves_out_the_plugin_with_a_broken_row);
+    tcase_add_test(loader, register_leaves_rows_of_other_ops_closed);
     tcase_add_test(loader, binding_of_an_absent_library_is_unavailable);
     tcase_add_test(loader, binding_of_a_library_opens_the_backend_and_enters_the_revision);
     tcase_add_test(loader, binding_of_an_absent_instruction_set_is_unavailable);

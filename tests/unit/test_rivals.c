@@ -102,6 +102,28 @@ START_TEST(identity_has_what_decides_results)
 }
 END_TEST
 
+/* What the CPU alone says of the target must be what the library starts with. */
+START_TEST(libxsmm_is_the_same_before_and_after_it_starts)
+{
+    const struct rival xsmm = {.name = "libxsmm", .op = ASSAY_OP_matmul, .params = "m=2,n=2,k=2"};
+    const assay_manifest *m = plugin_load(xsmm.name);
+    const int64_t none[ASSAY_MAX_TUNABLES] = {0};
+    char before[512], after[512];
+    plugin_case c;
+
+    if (_i == 1)
+        setenv("LIBXSMM_TARGET", "snb", 1);
+    if (absent(&xsmm, identify(&xsmm, before, sizeof before)))
+        return;
+    ck_assert_int_eq(strstr(before, "target=snb\n") != NULL, _i == 1);
+    plugin_case_init(&c, xsmm.op, ASSAY_F32, xsmm.params, 0);
+    ck_assert_int_eq(plugin_case_run(&c, &m->kernels[0], none), ASSAY_OK);
+    plugin_case_clear(&c);
+    ck_assert_int_eq(identify(&xsmm, after, sizeof after), ASSAY_OK);
+    ck_assert_str_eq(before, after);
+}
+END_TEST
+
 static void check_refused(const struct rival *r, const char *word)
 {
     const assay_manifest *m = plugin_load(r->name);
@@ -428,6 +450,7 @@ int main(void)
     tcase_add_loop_test(library, shadowed_library_is_refused, 0, RIVALS);
     tcase_add_loop_test(kernel, libraries_in_one_process_compute_by_themselves, 0, 2);
     tcase_add_loop_test(kernel, threads_beyond_the_cpus_are_left_out, 0, RIVALS);
+    tcase_add_loop_test(library, libxsmm_is_the_same_before_and_after_it_starts, 0, 2);
     tcase_add_test(library, libxsmm_keeps_its_names_to_itself);
     tcase_add_test(library, libxsmm_says_what_it_is_or_why_it_is_not);
     tcase_add_loop_test(kernel, libxsmm_takes_what_its_generator_knows, 0,
