@@ -119,7 +119,8 @@ static assay_status answer(assay_context *context, const assay_question *q,
     assay__judged_route(&j->items[j->chosen], j->is_default, out);
     out->binding = &(*variant)->binding;
     out->tunables = (*variant)->tunables;
-    if (j->is_default && j->route == NULL)
+    if (j->is_default &&
+        (j->route == NULL || !assay__generation_serves(context->current, j->route)))
         assay__misses_keep(&context->misses, q);
     if (j->is_default)
         warn_unmeasured(context, q);
@@ -270,7 +271,7 @@ assay_status assay_pick_misses_write(assay_context *context, const char *path)
     assay_status status;
 
     pthread_mutex_lock(&context->answering);
-    status = assay__misses_write(&context->misses, context->store_data, path);
+    status = assay__misses_write(&context->misses, context->current, path);
     pthread_mutex_unlock(&context->answering);
     return status;
 }

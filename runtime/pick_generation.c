@@ -277,6 +277,13 @@ static assay__fit route_fit(const assay__generation *g, const assay__stored_rout
     return best;
 }
 
+bool assay__generation_serves(const assay__generation *g, const assay__stored_route *route)
+{
+    size_t first;
+
+    return route_fit(g, route, &first) == ASSAY__FIT_FRESH;
+}
+
 void assay__generation_count(assay__generation *g)
 {
     uint64_t stale = 0, absent = 0;

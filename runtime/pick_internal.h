@@ -45,7 +45,7 @@ typedef struct assay__row_code {
 } assay__row_code;
 
 /* Immutable but for the cache. The store data is the context's. */
-typedef struct assay__generation {
+struct assay__generation {
     const assay_snapshot *snapshot; /* held */
     const assay__pick_store *store; /* borrowed */
     assay__known_variant *variants; /* one a stored variant */
@@ -57,12 +57,15 @@ typedef struct assay__generation {
     bool counted;          /* usable and idle below are known */
     uint64_t usable, idle;
     char idle_reason[160];
-} assay__generation;
+};
+typedef struct assay__generation assay__generation;
 
 assay_status assay__generation_create(assay_table *table, const assay__pick_store *store,
                                       assay__generation **out);
 /* Frees all but the cache, which readers may be in. */
 void assay__generation_destroy(assay__generation **generation);
+/* Has the route a candidate of today's code, whatever was found of it? */
+bool assay__generation_serves(const assay__generation *g, const assay__stored_route *route);
 /* Counts routes that this process can use, with the commonest reason for the others. */
 void assay__generation_count(assay__generation *g);
 /* Gathers what all evidence of a kernel says, against which its claims are held. */

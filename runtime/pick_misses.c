@@ -75,23 +75,31 @@ void assay__misses_clear(assay__misses *m)
 
 /* ---- writing ---- */
 
-/* The store may have learned of it since; a row measured at 16 answers at 64 too. */
-static bool is_open(const assay__pick_store *store, const assay__miss *m)
+static bool answers(const assay__generation *g, const char *text, const assay__miss *m,
+                    unsigned align)
+{
+    const assay__stored_route *route =
+        assay__pick_store_find(g->store, text, m->layout, align, m->policy);
+
+    return route != NULL && assay__generation_serves(g, route);
+}
+
+/* The store may have learned of it since; a row measured at 16 answers at 64 too.  One of which all
+ * is stale answers nothing. */
+static bool is_open(const assay__generation *g, const assay__miss *m)
 {
     char text[ASSAY_PROBLEM_TEXT_MAX];
 
     return assay__route_text(&m->problem, text, sizeof text) > 0 &&
-           assay__pick_store_find(store, text, m->layout, m->align, m->policy) == NULL &&
-           (m->align != 64 ||
-            assay__pick_store_find(store, text, m->layout, 16, m->policy) == NULL);
+           !answers(g, text, m, m->align) && (m->align != 64 || !answers(g, text, m, 16));
 }
 
 /* The same problem under another layout or policy is one row. */
-static bool is_first(const assay__misses *m, const assay__pick_store *store, size_t at)
+static bool is_first(const assay__misses *m, const assay__generation *g, size_t at)
 {
     for (size_t i = 0; i < at; i++)
         if (assay_problem_equal(&m->items[i].problem, &m->items[at].problem) &&
-            is_open(store, &m->items[i]))
+            is_open(g, &m->items[i]))
             return false;
     return true;
 }
@@ -154,7 +162,7 @@ static void write_row(FILE *f, const columns *c, const assay_problem *p)
     (void)fputc('\n', f);
 }
 
-static bool write_all(FILE *f, const assay__misses *m, const assay__pick_store *store)
+static bool write_all(FILE *f, const assay__misses *m, const assay__generation *g)
 {
     static const char head[] = "# Asked of the route picker without evidence; measure with "
                                "assay sweep --shapes FILE\nop,dtype";
@@ -166,21 +174,21 @@ static bool write_all(FILE *f, const assay__misses *m, const assay__pick_store *
         (void)fprintf(f, ",%s", c.names[i]);
     (void)fputc('\n', f);
     for (size_t i = 0; i < m->count; i++)
-        if (is_open(store, &m->items[i]) && is_first(m, store, i))
+        if (is_open(g, &m->items[i]) && is_first(m, g, i))
             write_row(f, &c, &m->items[i].problem);
     return fflush(f) == 0 && ferror(f) == 0;
 }
 
-static bool has_any(const assay__misses *m, const assay__pick_store *store)
+static bool has_any(const assay__misses *m, const assay__generation *g)
 {
     for (size_t i = 0; i < m->count; i++)
-        if (is_open(store, &m->items[i]))
+        if (is_open(g, &m->items[i]))
             return true;
     return false;
 }
 
 /* A reader must not find half a file, nor a failure leave one. */
-assay_status assay__misses_write(const assay__misses *m, const assay__pick_store *store,
+assay_status assay__misses_write(const assay__misses *m, const assay__generation *g,
                                  const char *path)
 {
     char temporary[4096];
@@ -188,14 +196,14 @@ assay_status assay__misses_write(const assay__misses *m, const assay__pick_store
     bool ok;
     int error;
 
-    if (!has_any(m, store))
+    if (!has_any(m, g))
         return assay__fail(ASSAY_NOTFOUND, "misses: nothing was asked for that is not measured");
     if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
         return assay__fail(ASSAY_INVALID, "misses: the path is too long");
     f = fopen(temporary, "we");
     if (f == NULL)
         return assay__fail(ASSAY_IO, "misses: %s: %s", temporary, strerror(errno));
-    ok = write_all(f, m, store);
+    ok = write_all(f, m, g);
     error = errno;
     if (fclose(f) != 0 && ok) {
         ok = false;

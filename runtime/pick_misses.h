@@ -6,6 +6,8 @@
 
 #include "runtime/pick_store.h"
 
+struct assay__generation;
+
 /* A question as routes know it; what it tolerates says nothing of what to measure. */
 typedef struct assay__miss {
     assay_problem problem;
@@ -26,8 +28,8 @@ typedef struct assay__misses {
  * it. */
 void assay__misses_keep(assay__misses *misses, const assay_question *q);
 void assay__misses_clear(assay__misses *misses);
-/* Those that `store` has still no route for, as CSV. */
-assay_status assay__misses_write(const assay__misses *misses, const assay__pick_store *store,
+/* Those that nothing of today's code is measured for, as CSV. */
+assay_status assay__misses_write(const assay__misses *misses, const struct assay__generation *g,
                                  const char *path);
 
 #endif

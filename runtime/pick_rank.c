@@ -13,17 +13,20 @@
 
 /* ---- collecting ---- */
 
-/* A row measured at 16 answers a question at 64; nothing else stands in for anything. */
+/* A row measured at 16 answers a question at 64; nothing else stands in for anything.  One at 64 of
+ * which nothing is the code of today says less than one at 16 of which something is. */
 static const assay__stored_route *find_route(const assay__generation *g, const assay_question *q,
                                              const char layout[ASSAY_MAX_OPERANDS],
                                              const char *text)
 {
+    const assay__stored_route *at_16;
     const assay__stored_route *route =
         assay__pick_store_find(g->store, text, layout, q->align, q->policy);
 
-    if (route == NULL && q->align == 64)
-        route = assay__pick_store_find(g->store, text, layout, 16, q->policy);
-    return route;
+    if (q->align != 64 || (route != NULL && assay__generation_serves(g, route)))
+        return route;
+    at_16 = assay__pick_store_find(g->store, text, layout, 16, q->policy);
+    return route == NULL || (at_16 != NULL && assay__generation_serves(g, at_16)) ? at_16 : route;
 }
 
 static assay__judged *add_item(assay__judgement *j)
@@ -232,6 +235,33 @@ static const char *quarantine_of(const assay__generation *g, const assay_binding
                                 &variant) != ASSAY_OK)
         return NULL;
     return assay__pick_store_quarantine(g->store, &variant, text);
+}
+
+/* At 64 something is measured, and nothing of it may answer: what is measured at 16 may, unless its
+ * variant has a row at 64, which decides. */
+static assay_status collect_at_16(const assay__generation *g, const assay_question *q,
+                                  const char layout[ASSAY_MAX_OPERANDS], const char *text,
+                                  assay__judgement *j)
+{
+    const size_t first = j->count;
+    const assay__stored_route *route =
+        assay__pick_store_find(g->store, text, layout, 16, q->policy);
+
+    if (route == NULL || !assay__generation_serves(g, route))
+        return ASSAY_OK;
+    ASSAY_TRY(collect_measured(g, q, route, text, NULL, j));
+    for (size_t i = first; i < j->count;) {
+        const assay__judged *item = &j->items[i];
+        const assay__judged *own =
+            item->fit == ASSAY__FIT_FRESH ? collected(j, item->binding, item->tunables) : NULL;
+        if (item->fit != ASSAY__FIT_FRESH || own < &j->items[first])
+            j->items[i] = j->items[--j->count];
+        else
+            i++;
+    }
+    if (j->count > first)
+        j->route = route;
+    return ASSAY_OK;
 }
 
 /* Kernels as the table ranks them, tunables at their defaults, behind what is measured. */
@@ -488,6 +518,13 @@ assay_status assay__judge(assay__generation *g, const char *named, const assay_q
     ASSAY_TRY(collect_copied(g, q, text, out));
     admit_from(g, named, q, &values, with_reasons, 0, out);
     out->chosen = rank_known(out);
+    if (out->chosen == SIZE_MAX && q->align == 64 && out->route != NULL &&
+        out->route->align == 64) {
+        size_t first = out->count;
+        ASSAY_TRY(collect_at_16(g, q, layout, text, out));
+        admit_from(g, named, q, &values, with_reasons, first, out);
+        out->chosen = rank_known(out);
+    }
     out->is_default = out->chosen == SIZE_MAX;
     /* Kernels without a measurement never outrank one; they are looked at when nothing else can
      * answer, or somebody wants to know. */

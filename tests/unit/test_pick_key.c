@@ -40,6 +40,63 @@ START_TEST(key_align_64_prefers_its_own_row)
 }
 END_TEST
 
+/* As if the kernel had been built anew since: `variant` was measured for other code. */
+static void make_stale(uint64_t variant)
+{
+    for (size_t i = 0; i < fake.revision_count; i++)
+        if (fake.revisions[i].row == variant)
+            fake.revisions[i].kernel_revision.bytes[0] ^= 0xff;
+}
+
+START_TEST(key_align_64_leaves_a_stale_row_for_a_fresh_one_at_16)
+{
+    fake_route *own = add_route(PROBLEM, 64);
+
+    add_candidate(own, V_PLAIN, 10);
+    own->winner = V_PLAIN;
+    make_stale(V_PLAIN);
+    ask(PROBLEM);
+    question.align = 64;
+    ck_assert_str_eq(picked(), "tiled 16");
+    /* Where both are stale it is the row of its own class that says so. */
+    assay_close(&context);
+    for (uint64_t v = V_BLAS1; v < V_PLAIN; v++)
+        make_stale(v);
+    ck_assert_str_eq(picked(), "gemm 2 default");
+    ck_assert_int_eq(assay_explain(context, &question, &why), ASSAY_OK);
+    size_t stale = 0;
+    for (size_t i = 0; i < why->candidate_count; i++)
+        if (strstr(why->candidates[i].reason, "stale") != NULL) {
+            ck_assert_str_eq(why->candidates[i].kernel, "plain");
+            stale++;
+        }
+    ck_assert_uint_eq(stale, 1);
+    assay_explanation_destroy(&why);
+}
+END_TEST
+
+START_TEST(key_align_64_takes_what_may_answer_at_16_where_nothing_may_at_64)
+{
+    fake_route *own = add_route(PROBLEM, 64);
+
+    add_candidate(own, V_PLAIN, 10);
+    own->winner = V_PLAIN;
+    own->candidates[0].verdict = ASSAY__VERDICT_WRONG;
+    ask(PROBLEM);
+    question.align = 64;
+    ck_assert_str_eq(picked(), "tiled 16");
+    ck_assert_ptr_nonnull(strstr(explained("plain", 0)->reason, "wrong"));
+    /* What was wrong at 64 is wrong there, whatever it was at 16. */
+    assay_close(&context);
+    add_candidate(own, V_TILED16, 10);
+    own->candidates[1].verdict = ASSAY__VERDICT_WRONG;
+    ck_assert_str_eq(picked(), "gemm 2");
+    ck_assert_ptr_nonnull(strstr(explained("tiled", 16)->reason, "wrong"));
+    question.align = 16;
+    ck_assert_str_eq(picked(), "tiled 16");
+}
+END_TEST
+
 START_TEST(key_policies_never_stand_in_for_one_another)
 {
     ask(PROBLEM);
@@ -357,6 +414,8 @@ static void fill(TCase *subject)
     tcase_add_test(subject, route_text_is_the_canonical_text);
     tcase_add_test(subject, key_align_64_takes_a_row_at_16_but_not_the_reverse);
     tcase_add_test(subject, key_align_64_prefers_its_own_row);
+    tcase_add_test(subject, key_align_64_leaves_a_stale_row_for_a_fresh_one_at_16);
+    tcase_add_test(subject, key_align_64_takes_what_may_answer_at_16_where_nothing_may_at_64);
     tcase_add_test(subject, key_policies_never_stand_in_for_one_another);
     tcase_add_test(subject, key_layouts_never_stand_in_for_one_another);
     tcase_add_test(subject, key_class_parameters_enter_by_class);

@@ -134,6 +134,33 @@ START_TEST(misses_leave_out_what_was_measured)
 }
 END_TEST
 
+/* A route of which nothing is the code of today answers nothing: measuring again is what helps. */
+START_TEST(misses_hold_what_has_become_stale)
+{
+    assay_route route;
+
+    ask(PROBLEM);
+    open_context();
+    ck_assert_int_eq(assay_pick(context, &question, &route), ASSAY_OK);
+    ck_assert_int_eq(route.flags & 1, 0);
+    for (size_t i = 0; i < fake.revision_count; i++)
+        fake.revisions[i].kernel_revision.bytes[0] ^= 0xff;
+    ck_assert_int_eq(assay_reload(context), ASSAY_OK);
+    ck_assert_int_eq(assay_pick(context, &question, &route), ASSAY_OK);
+    ck_assert_int_eq(route.flags & 1, 1);
+    ck_assert_uint_eq(context->misses.count, 1);
+    write_and_read();
+    ck_assert_uint_eq(set.count, 1);
+    ck_assert(assay_problem_equal(&set.items[0].problem, &question.problem));
+    /* One that is as measured is enough to know the problem. */
+    for (size_t i = 0; i < fake.revision_count; i++)
+        if (fake.revisions[i].row == V_TILED16)
+            fake.revisions[i].kernel_revision.bytes[0] ^= 0xff;
+    ck_assert_int_eq(assay_reload(context), ASSAY_OK);
+    ck_assert_int_eq(assay_pick_misses_write(context, file), ASSAY_NOTFOUND);
+}
+END_TEST
+
 START_TEST(misses_of_a_context_have_a_limit)
 {
     assay_pick_stats stats;
@@ -212,6 +239,7 @@ int main(void)
     tcase_add_test(subject, misses_come_back_as_a_shape_set);
     tcase_add_test(subject, misses_of_one_problem_are_one_row);
     tcase_add_test(subject, misses_leave_out_what_was_measured);
+    tcase_add_test(subject, misses_hold_what_has_become_stale);
     tcase_add_test(subject, misses_of_a_context_have_a_limit);
     tcase_add_test(subject, misses_none_writes_nothing);
     tcase_add_test(subject, misses_that_cannot_be_written_leave_the_file);
