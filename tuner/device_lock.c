@@ -16,6 +16,8 @@
 
 #include "runtime/error.h"
 
+#define TRIES 100 /* of a lock file that others remove */
+
 /* May everybody make files there?  A folder that only some may use would hide them from others. */
 static bool is_shared(const char *folder)
 {
@@ -97,16 +99,20 @@ static void write_holder(int fd)
         return;
 }
 
-assay_status assay__device_lock(const char *device, bool no_wait, const volatile int *stop,
-                                void (*waiting)(void *cookie, long holder_pid), void *cookie,
-                                int *fd)
+/* Whoever locked a file that was taken away meanwhile locked nothing: others find a new one there.
+ */
+static bool is_at(int fd, const char *path)
 {
-    char path[4096];
-    bool told = false;
-    int file;
+    struct stat here, there;
 
-    lock_path(device, path, sizeof path);
-    file = open_shared(path);
+    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
+}
+
+static assay_status open_lock(const char *path, int *out)
+{
+    int file = open_shared(path);
+
     if (file < 0)
         return assay__fail(ASSAY_UNAVAILABLE,
                            "cannot open the device's lock file %s: %s; set ASSAY_LOCK_DIR to a "
@@ -119,29 +125,68 @@ assay_status assay__device_lock(const char *device, bool no_wait, const volatile
                            "folder that can be written",
                            path);
     }
+    *out = file;
+    return ASSAY_OK;
+}
+
+static assay_status fail_held(const char *device, long holder)
+{
+    return holder == 0
+               ? assay__fail(ASSAY_UNAVAILABLE, "device '%s' is being measured by another process",
+                             device)
+               : assay__fail(ASSAY_UNAVAILABLE, "device '%s' is being measured by process %ld",
+                             device, holder);
+}
+
+typedef struct patience {
+    bool no_wait, told;
+    const volatile int *stop;
+    void (*waiting)(void *cookie, long holder_pid);
+    void *cookie;
+} patience;
+
+static assay_status wait_for(int file, const char *device, patience *p)
+{
     while (flock(file, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EINTR)
             continue;
-        if (no_wait || (stop != NULL && *stop) || errno != EWOULDBLOCK) {
-            long holder = holder_of(file);
-            close(file);
-            if (stop != NULL && *stop)
-                return assay__fail(ASSAY_INTERRUPTED, "interrupted");
-            return holder == 0
-                       ? assay__fail(ASSAY_UNAVAILABLE,
-                                     "device '%s' is being measured by another process", device)
-                       : assay__fail(ASSAY_UNAVAILABLE,
-                                     "device '%s' is being measured by process %ld", device,
-                                     holder);
-        }
-        if (!told && waiting != NULL)
-            waiting(cookie, holder_of(file));
-        told = true;
+        if (p->stop != NULL && *p->stop)
+            return assay__fail(ASSAY_INTERRUPTED, "interrupted");
+        if (p->no_wait || errno != EWOULDBLOCK)
+            return fail_held(device, holder_of(file));
+        if (!p->told && p->waiting != NULL)
+            p->waiting(p->cookie, holder_of(file));
+        p->told = true;
         usleep(100000);
     }
-    write_holder(file);
-    *fd = file;
     return ASSAY_OK;
+}
+
+assay_status assay__device_lock(const char *device, bool no_wait, const volatile int *stop,
+                                void (*waiting)(void *cookie, long holder_pid), void *cookie,
+                                int *fd)
+{
+    patience p = {.no_wait = no_wait, .stop = stop, .waiting = waiting, .cookie = cookie};
+    char path[4096];
+    int file = -1;
+
+    lock_path(device, path, sizeof path);
+    for (int i = 0; i < TRIES; i++) {
+        ASSAY_TRY(open_lock(path, &file));
+        assay_status status = wait_for(file, device, &p);
+        if (status == ASSAY_OK && is_at(file, path)) {
+            write_holder(file);
+            *fd = file;
+            return ASSAY_OK;
+        }
+        close(file);
+        if (status != ASSAY_OK)
+            return status;
+    }
+    return assay__fail(ASSAY_UNAVAILABLE,
+                       "the device's lock file %s is taken away again and again; set "
+                       "ASSAY_LOCK_DIR to a folder where nobody does that",
+                       path);
 }
 
 void assay__device_unlock(int *fd)

@@ -3,9 +3,11 @@
 /* tuner/device_lock.h -- one measuring process per device and host.
  *
  * flock on a file named by the device: the kernel drops it with its holder, so nothing is left to
- * clean up after a kill.  The file lies where all users of the host can make files, $ASSAY_LOCK_DIR
- * else /run/lock else /tmp, and is open to all of them: the device is shared, so any user can make
- * the others wait.  Services with a private /tmp need ASSAY_LOCK_DIR to see each other. */
+ * clean up after a kill.  A file that was removed while somebody waited for it counts for nothing;
+ * whoever removes one that is held lets a second process measure.  The file lies where all users of
+ * the host can make files, $ASSAY_LOCK_DIR else /run/lock else /tmp, and is open to all of them:
+ * the device is shared, so any user can make the others wait.  Services with a private /tmp need
+ * ASSAY_LOCK_DIR to see each other. */
 #ifndef ASSAY_TUNER_DEVICE_LOCK_H
 #define ASSAY_TUNER_DEVICE_LOCK_H
 

@@ -198,6 +198,44 @@ END_TEST
 
 /* A strict umask of the first user must not shut out the second. */
 /* In a folder that all may write to, somebody may have put a trap where the lock file belongs. */
+typedef struct removal {
+    const char *path;
+    int *held;
+} removal;
+
+/* Called while the lock is waited for: its file goes, and so does who held it. */
+static void remove_and_let_go(void *cookie, long holder)
+{
+    const removal *r = cookie;
+
+    ck_assert_int_eq((int)holder, (int)getpid());
+    ck_assert_int_eq(unlink(r->path), 0);
+    assay__device_unlock(r->held);
+}
+
+START_TEST(lock_of_a_file_that_is_gone_counts_for_nothing)
+{
+    char folder[] = "/tmp/assay-lock-XXXXXX", path[64];
+    int first = -1, second = -1, third = -1;
+    removal r = {.path = path, .held = &first};
+    struct stat here, there;
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(setenv("ASSAY_LOCK_DIR", folder, 1), 0);
+    (void)snprintf(path, sizeof path, "%s/assay-cpu.lock", folder);
+    ck_assert_int_eq(assay__device_lock("cpu", true, NULL, NULL, NULL, &first), ASSAY_OK);
+    ck_assert_int_eq(assay__device_lock("cpu", false, NULL, remove_and_let_go, &r, &second),
+                     ASSAY_OK);
+    ck_assert_int_eq(assay__device_lock("cpu", true, NULL, NULL, NULL, &third), ASSAY_UNAVAILABLE);
+    ck_assert_int_eq(fstat(second, &here), 0);
+    ck_assert_int_eq(stat(path, &there), 0);
+    ck_assert(here.st_ino == there.st_ino);
+    assay__device_unlock(&second);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 START_TEST(lock_spoils_nothing_that_lies_in_its_place)
 {
     char folder[] = "/tmp/assay-lock-XXXXXX", path[64], victim[64], text[32] = "";
@@ -274,6 +312,7 @@ int main(void)
     tcase_add_test(worker, worker_program_that_is_missing_is_an_error);
     tcase_add_test(worker, lock_is_exclusive_and_names_its_holder);
     tcase_add_test(worker, lock_is_taken_on_a_file_of_another_user);
+    tcase_add_test(worker, lock_of_a_file_that_is_gone_counts_for_nothing);
     tcase_add_test(worker, lock_spoils_nothing_that_lies_in_its_place);
     tcase_add_test(worker, lock_file_is_for_every_user);
     suite_add_tcase(s, message);
