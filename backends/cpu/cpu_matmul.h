@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "backends/cpu/cpu.h"
+#include "backends/matmul_scale.h"
 
 /* op(A)[i][p] is a[i * a_row + p * a_k], op(B)[p][j] is b[p * b_k + j * b_col], C[i][j] is
  * c[i * c_row + j]; all in elements. */
@@ -42,6 +43,11 @@ static inline void cpu_matmul_read(const assay_launch *launch, cpu_matmul *g)
     g->c_row = c->strides[1];
     g->alpha = ASSAY__REAL(p, matmul, alpha);
     g->beta = ASSAY__REAL(p, matmul, beta);
+    /* Neither op(A) nor op(B) is read: sums of nothing.  Nor is C. */
+    if (matmul_factor_is_zero(g->alpha, c->dtype))
+        g->k = 0;
+    if (matmul_factor_is_zero(g->beta, c->dtype))
+        g->beta = 0.0;
 }
 
 /* At least `bytes` bytes at a multiple of 64, kept by the calling thread for its next call and

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "backends/fake/fake_kernels.h"
+#include "backends/matmul_scale.h"
 #include "runtime/op_params.h"
 
 static int64_t calls[FAKE_KERNELS];
@@ -36,8 +37,8 @@ static void one_product(const assay_launch *launch, int64_t batch)
     const assay_tensor *t = launch->operands;
     bool ta = ASSAY__INT(p, matmul, trans_a) != 0, tb = ASSAY__INT(p, matmul, trans_b) != 0;
     int64_t m = ASSAY__INT(p, matmul, m), n = ASSAY__INT(p, matmul, n);
-    int64_t k = ASSAY__INT(p, matmul, k);
     float alpha = (float)ASSAY__REAL(p, matmul, alpha), beta = (float)ASSAY__REAL(p, matmul, beta);
+    int64_t k = matmul_factor_is_zero((double)alpha, ASSAY_F32) ? 0 : ASSAY__INT(p, matmul, k);
     const float *a = matrix(&t[0], batch), *b = matrix(&t[1], batch);
     float *c = matrix(&t[2], batch);
 

@@ -4,13 +4,17 @@
 #include <string.h>
 
 #include "backends/matmul_launch.h"
+#include "backends/matmul_scale.h"
 #include "backends/onednn/onednn_calls.h"
 #include "backends/thread_choice.h"
 
-/* Sums of nothing are left to others: what oneDNN makes of k = 0 is not documented. */
+/* Sums of nothing are left to others: what oneDNN makes of k = 0 is not documented, and a scale of
+ * 0 it multiplies with, so that a NaN in A stays one. */
 bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables)
 {
     return ASSAY__INT(problem, matmul, k) > 0 && matmul_extents_are_int(problem) &&
+           !matmul_factor_is_zero(ASSAY__REAL(problem, matmul, alpha),
+                                  (assay_dtype)problem->dtypes[2]) &&
            (tunables == NULL || threads_usable(tunables[0]));
 }
 
@@ -108,6 +112,8 @@ assay_status onednn_matmul(const assay_launch *launch)
     matmul_read(launch, &g);
     if (g.batch == 0 || g.m == 0 || g.n == 0)
         return ASSAY_OK;
+    if (matmul_factor_is_zero(g.beta, launch->operands[2].dtype))
+        g.beta = 0.0;
     describe_matmul(&g, launch->operands[0].dtype, threads_of(launch), &p);
     return onednn_run(launch, l, &p, (void *[]){g.a, g.b, g.c});
 }

@@ -4,6 +4,7 @@
  *
  * A change of the thread count costs the next call; timing it is not this file's concern. */
 #include "backends/matmul_launch.h"
+#include "backends/matmul_scale.h"
 #include "backends/openblas/openblas.h"
 #include "backends/thread_choice.h"
 
@@ -61,8 +62,12 @@ assay_status openblas_dgemm(const assay_launch *launch)
     return ASSAY_OK;
 }
 
-/* Extents of 32 bits; no more threads than this process may use.  Opens nothing. */
+/* Extents of 32 bits; no more threads than this process may use.  Opens nothing.  alpha 0: 0.3.21
+ * multiplies small matrices by it, so that a NaN in A stays one. */
 bool openblas_usable(const assay_problem *problem, const int64_t *tunables)
 {
-    return matmul_extents_are_int(problem) && (tunables == NULL || threads_usable(tunables[0]));
+    return matmul_extents_are_int(problem) &&
+           !matmul_factor_is_zero(ASSAY__REAL(problem, matmul, alpha),
+                                  (assay_dtype)problem->dtypes[2]) &&
+           (tunables == NULL || threads_usable(tunables[0]));
 }

@@ -66,6 +66,8 @@ void ref_matmul_read(const assay_launch *launch, ref_matmul *g)
         g->alpha = assay_round_f64(ASSAY_F32, g->alpha);
         g->beta = assay_round_f64(ASSAY_F32, g->beta);
     }
+    if (g->alpha == 0.0) /* op(A) and op(B) are not read: sums of nothing */
+        g->k = 0;
 }
 
 /* kc x width values of op(A) by rows or op(B) by columns, in strips of `strip`, zero padded. */
