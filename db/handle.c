@@ -99,6 +99,11 @@ char *assay__db_uri(const char *path, const char *query)
     return uri;
 }
 
+int assay__handle_patience_ms(const assay__handle *h)
+{
+    return h->writable ? ASSAY__DB_BUSY_MS : ASSAY__DB_READ_BUSY_MS;
+}
+
 static int open_uri(assay__handle *h, const char *uri, int flags)
 {
     int code = sqlite3_open_v2(uri, &h->sql, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
@@ -111,7 +116,7 @@ static int open_uri(assay__handle *h, const char *uri, int flags)
     /* A read handle never checkpoints: that would change the file. */
     sqlite3_db_config(h->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !h->writable, (int *)NULL);
     sqlite3_db_config(h->sql, SQLITE_DBCONFIG_ENABLE_FKEY, 1, (int *)NULL);
-    return sqlite3_busy_timeout(h->sql, ASSAY__DB_BUSY_MS);
+    return sqlite3_busy_timeout(h->sql, assay__handle_patience_ms(h));
 }
 
 /* What SQLite says of such a path is only that it cannot be opened. */

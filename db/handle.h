@@ -17,6 +17,9 @@
 #define ASSAY__DB_APPLICATION_ID 1095975257 /* "ASAY" */
 #define ASSAY__DB_VERSION        4
 #define ASSAY__DB_BUSY_MS        20000
+/* Readers wait for nobody who only writes, and what makes them wait is done in milliseconds but for
+ * somebody who keeps the file for himself. */
+#define ASSAY__DB_READ_BUSY_MS 2000
 /* Reads 100,000 routes in 80 ms, 4096 in 105; one transaction a variant is 10 % slower. */
 #define ASSAY__DB_PAGE_BYTES 8192
 
@@ -62,6 +65,9 @@ assay_status assay__handle_open(assay__handle *h, const char *path, const char *
 /* Nobody else's, empty, and gone when closed; `path` is only for messages. */
 assay_status assay__handle_open_private(assay__handle *h, const char *path);
 void assay__handle_close(assay__handle *h);
+
+/* How long a lock is waited for. */
+int assay__handle_patience_ms(const assay__handle *h);
 
 /* FOREIGN, NEWER, OLDER or OK by application_id and user_version. */
 assay_status assay__handle_identify(assay__handle *h);

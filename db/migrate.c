@@ -3,6 +3,8 @@
 /* db/migrate.c -- older stores: a whole backup first, then all steps in one transaction. */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,28 +94,48 @@ static assay_status copy_store(assay__handle *h, const char *target)
     return status;
 }
 
-/* link() never replaces a file, so an older backup stays. */
+/* Never replaces a file, so that an older backup stays.  Not by link(), which some file systems
+ * lack (exFAT, some shared folders); where renaming without replacing is lacking too, the name is
+ * taken by an empty file first. */
+static bool rename_to_new(const char *made, const char *name)
+{
+    if (renameat2(AT_FDCWD, made, AT_FDCWD, name, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    (void)close(file);
+    if (rename(made, name) == 0)
+        return true;
+    int error = errno;
+    (void)unlink(name);
+    errno = error;
+    return false;
+}
+
 static assay_status give_name(const char *path, int64_t version, const char *made)
 {
     size_t cap = strlen(path) + 64;
     char *name = malloc(cap);
-    int done = -1;
+    bool done = false;
 
     if (name == NULL)
         return assay__fail(ASSAY_NOMEM, "store: out of memory");
-    for (int i = 0; i < BACKUP_NAMES && done != 0; i++) {
+    for (int i = 0; i < BACKUP_NAMES && !done; i++) {
         int used = snprintf(name, cap, "%s.v%lld.bak", path, (long long)version);
         if (i > 0 && used > 0)
             snprintf(name + used, cap - (size_t)used, ".%d", i);
-        done = link(made, name);
-        if (done != 0 && errno != EEXIST)
+        done = rename_to_new(made, name);
+        if (!done && errno != EEXIST)
             break;
     }
     assay_status status =
-        done == 0 ? ASSAY_OK
-                  : assay__fail(ASSAY_DB_READONLY,
-                                "%s: cannot name the backup %s: %s; make room beside the store",
-                                path, name, strerror(errno));
+        done ? ASSAY_OK
+             : assay__fail(ASSAY_DB_READONLY,
+                           "%s: cannot name the backup %s: %s; make room beside the store", path,
+                           name, strerror(errno));
     free(name);
     return status;
 }

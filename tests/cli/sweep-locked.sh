@@ -79,6 +79,7 @@ kill -0 "$stuck" || fail "the lock was not held to the end"
 [ "$rc" = 3 ] || fail "locked past the timeout: exit $rc, $(cat "$WORK/stuck.stderr")"
 [ "$(wc -l <"$WORK/stuck.stderr")" = 1 ] && grep -q '^assay sweep: .*t\.db.*lock' "$WORK/stuck.stderr" ||
     fail "not one message: $(cat "$WORK/stuck.stderr")"
+grep -q "process $stuck holds it for over 20 s" "$WORK/stuck.stderr" || fail "the holder $stuck is not named: $(cat "$WORK/stuck.stderr")"
 echo go >"$WORK/stuck"
 wait "$stuck" || fail "the holder of t.db could not commit"
 db=$WORK/t.db
