@@ -10,6 +10,7 @@
 #include "cli/bench_rows.h"
 #include "cli/cmd.h"
 #include "cli/cmd_common.h"
+#include "cli/kernel_set.h"
 #include "runtime/deployment_host.h"
 #include "runtime/error.h"
 #include "support/common_args.h"
@@ -251,6 +252,8 @@ static int run(const bench_args *a, const char *default_db)
 
     if (db != NULL && access(db, F_OK) != 0)
         status = assay__fail(ASSAY_DB_MISSING, "%s: %s", db, strerror(errno));
+    if (status == ASSAY_OK)
+        status = assay__kernel_set_check(a->plugin_path);
     if (status == ASSAY_OK)
         status = run_groups(a, db, &r);
     if (status == ASSAY_OK && a->common.is_json)

@@ -75,8 +75,8 @@ static void keep_reason(assay_status status, char *reason, size_t cap)
 {
     reason[0] = '\0';
     if (status != ASSAY_OK)
-        (void)snprintf(reason, cap, "%.*s", (int)cap - 1,
-                       assay_last_error()[0] != '\0' ? assay_last_error() : assay_strerror(status));
+        assay__text_fit(assay_last_error()[0] != '\0' ? assay_last_error() : assay_strerror(status),
+                        reason, cap);
 }
 
 static void ask_devices(assay__plugin *p, const char *wanted, found *f)

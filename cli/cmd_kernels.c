@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* cli/cmd_kernels.c -- `assay kernels`: the rows of the table, and why one cannot run here. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd.h"
@@ -192,6 +193,22 @@ static void put_row(assay__table *table, const assay_binding *row, assay__listin
     assay__str_clear(&text);
 }
 
+static void warn_none(const kernels_args *a, const assay__kernel_set *set)
+{
+    const size_t count = assay_snapshot_size(set->rows);
+    const char **names = calloc(count + 1, sizeof *names), *near = NULL;
+
+    for (size_t i = 0; names != NULL && i < count; i++)
+        names[i] = assay_snapshot_at(set->rows, i)->desc->name;
+    if (names != NULL)
+        (void)assay__glob_idle((const char *const *)a->common.kernels.items,
+                               a->common.kernels.count, names, count, &near);
+    assay__cmd_warn("kernels", a->common.is_quiet, "no kernel matches%s%s%s",
+                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                    near != NULL ? "'?" : "");
+    free(names);
+}
+
 static assay_status print_rows(const kernels_args *a, const assay__kernel_set *set)
 {
     const assay__listing how = assay__listing_of(a->format);
@@ -210,7 +227,7 @@ static assay_status print_rows(const kernels_args *a, const assay__kernel_set *s
     status = assay__listing_print(&table, how);
     assay__table_clear(&table);
     if (shown == 0)
-        assay__cmd_warn("kernels", a->common.is_quiet, "no kernel matches");
+        warn_none(a, set);
     return status;
 }
 

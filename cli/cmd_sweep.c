@@ -223,6 +223,29 @@ static void on_outcome(void *cookie, const assay__outcome *o)
     v->printed++;
 }
 
+/* The filter --op left nothing of the file: what is there instead. */
+static assay_status fail_no_rows(const assay__common *c, const char *op)
+{
+    bool seen[ASSAY_OP_COUNT] = {false};
+    assay__shape_set all = {0};
+    assay__str names = {0};
+    assay_status status = assay__shapes_add_csv(&all, c->shapes_file, NULL, c->dtype);
+
+    for (size_t i = 0; status == ASSAY_OK && i < all.count; i++) {
+        const unsigned id = all.items[i].problem.op;
+        if (!seen[id])
+            assay__str_addf(&names, "%s%s", assay__str_text(&names)[0] != '\0' ? ", " : "",
+                            assay_op_get((assay_op_id)id)->name);
+        seen[id] = true;
+    }
+    if (status == ASSAY_OK)
+        status = assay__fail(ASSAY_INVALID, "%s: no row is of --op %s; its rows are of %s",
+                             c->shapes_file, op, assay__str_text(&names));
+    assay__str_clear(&names);
+    assay__shapes_clear(&all);
+    return status;
+}
+
 static assay_status read_shapes(const assay__common *c, assay__shape_set *set)
 {
     const char *op = c->ops.count == 1 ? c->ops.items[0] : NULL;
@@ -231,6 +254,8 @@ static assay_status read_shapes(const assay__common *c, assay__shape_set *set)
         return assay__fail(ASSAY_INVALID, "--op: one op at a time for a sweep");
     if (c->shapes_file != NULL)
         ASSAY_TRY(assay__shapes_add_csv(set, c->shapes_file, op, c->dtype));
+    if (c->shapes_file != NULL && op != NULL && set->count == 0 && set->skipped_count == 0)
+        return fail_no_rows(c, op);
     if (c->shapes_file != NULL && c->shapes.count == 0)
         return ASSAY_OK;
     if (c->shapes.count == 0)

@@ -50,6 +50,19 @@ void assay__kernel_set_close(assay__kernel_set *set)
     assay__plugins_destroy(&set->plugins);
 }
 
+assay_status assay__kernel_set_check(const char *plugin_path)
+{
+    assay__plugins *plugins = NULL;
+    assay_status status;
+
+    if (plugin_path == NULL)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__plugins_load(plugin_path, NULL, &plugins));
+    status = assay__plugins_check(plugins, plugin_path);
+    assay__plugins_destroy(&plugins);
+    return status == ASSAY_OK ? status : assay__fail_context(status, "--plugins");
+}
+
 void assay__kernel_set_warn(const char *command, bool is_quiet, const assay__kernel_set *set)
 {
     const size_t count = assay__plugins_count(set->plugins);

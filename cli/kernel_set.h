@@ -21,6 +21,10 @@ assay_status assay__kernel_set_open(const char *plugin_path, const assay__strlis
                                     assay__kernel_set *out);
 void assay__kernel_set_close(assay__kernel_set *set);
 
+/* For commands that load plug-ins later or not at all: ASSAY_UNAVAILABLE when what --plugins names
+ * cannot be used.  NULL: nothing was named. */
+assay_status assay__kernel_set_check(const char *plugin_path);
+
 /* One warning a plug-in that cannot be used, and one when there is none at all. */
 void assay__kernel_set_warn(const char *command, bool is_quiet, const assay__kernel_set *set);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/caps.h"
+#include "runtime/error.h"
 #include "runtime/pick_internal.h"
 
 /* One candidate under the rules. */
@@ -22,13 +23,15 @@ typedef struct trial {
 __attribute__((format(printf, 2, 3))) static bool refuse(const trial *t, const char *format, ...)
 {
     va_list args;
+    char text[512];
 
     t->item->rejected = true;
     if (!t->with_reasons)
         return false;
     va_start(args, format);
-    (void)vsnprintf(t->item->reason, sizeof t->item->reason, format, args);
+    (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    assay__text_fit(text, t->item->reason, sizeof t->item->reason);
     return false;
 }
 

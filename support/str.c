@@ -260,3 +260,22 @@ bool assay__glob_any(const assay__strlist *patterns, const char *text)
             return true;
     return patterns->count == 0;
 }
+
+static bool matches_one(const char *pattern, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (assay__glob_match(pattern, names[i]))
+            return true;
+    return false;
+}
+
+const char *assay__glob_idle(const char *const *patterns, size_t pattern_count,
+                             const char *const *names, size_t count, const char **near)
+{
+    for (size_t i = 0; i < pattern_count; i++)
+        if (!matches_one(patterns[i], names, count)) {
+            *near = assay__nearest(patterns[i], names, count);
+            return patterns[i];
+        }
+    return NULL;
+}

@@ -70,6 +70,10 @@ const char *assay__nearest(const char *word, const char *const *names, size_t co
 bool assay__glob_match(const char *pattern, const char *text);
 /* True when any pattern of the list matches; an empty list matches everything. */
 bool assay__glob_any(const assay__strlist *patterns, const char *text);
+/* The first pattern that matches none of the names, NULL when each matches one. *near: what it may
+ * have meant, or NULL. Borrowed. */
+const char *assay__glob_idle(const char *const *patterns, size_t pattern_count,
+                             const char *const *names, size_t count, const char **near);
 
 /* Decodes one character at `text` (at most `size` bytes are read). Returns its length in
  * bytes, or 0 when the bytes are no valid UTF-8 (overlong forms and surrogates are invalid). */

@@ -149,6 +149,41 @@ static assay_status check_backends(const sweep *s)
     return status;
 }
 
+static size_t list_names(const sweep *s, const char **names)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < assay__plugins_count(s->plugins); i++) {
+        const assay_manifest *m = assay__plugins_at(s->plugins, i)->manifest;
+        if (m == NULL || (s->o->backends != NULL && !assay__name_in_list(s->o->backends, m->name)))
+            continue;
+        for (size_t k = 0; k < m->kernel_count; k++, count++)
+            if (names != NULL)
+                names[count] = assay__manifest_kernel(m, k)->name;
+    }
+    return count;
+}
+
+/* A name that no kernel has would leave nothing to measure, and not say why. */
+static assay_status check_globs(const sweep *s)
+{
+    const size_t count = list_names(s, NULL);
+    const char **names = calloc(count + 1, sizeof *names), *near = NULL, *idle;
+
+    if (names == NULL)
+        return assay__fail(ASSAY_NOMEM, "list of kernels");
+    (void)list_names(s, names);
+    idle = assay__glob_idle((const char *const *)s->o->kernel_globs, s->o->kernel_glob_count, names,
+                            count, &near);
+    free(names);
+    if (idle == NULL)
+        return ASSAY_OK;
+    return assay__fail(
+        ASSAY_INVALID, "--kernel: no kernel%s%s is called '%s'%s%s%s; 'assay kernels' lists them",
+        s->o->backends != NULL ? " of " : "", s->o->backends != NULL ? s->o->backends : "", idle,
+        near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
 static assay_status load_kernels(sweep *s)
 {
     assay__worker *w = NULL;
@@ -272,6 +307,7 @@ assay_status assay__sweep_setup(sweep *s)
     status = assay__plugins_check(s->plugins, s->o->plugin_path);
     if (status != ASSAY_OK)
         return assay__fail_context(status, "--plugins");
+    ASSAY_TRY(check_globs(s));
     ASSAY_TRY(s->o->dry_run ? assay__db_open_copy(s->o->db_path, &s->db)
                             : assay__db_open(s->o->db_path, &s->db));
     ASSAY_TRY(load_kernels(s));

@@ -17,6 +17,7 @@ query '(.kernels | all(.dtypes == ["f16", "f16"])) and ([.kernels[].op] | index(
 expect 0 '*' '' assay kernels --json --kernel 'ref_add_*' --kernel 'ref_exp_f32'
 query '.kernels | length == 5'
 expect 0 'op*' 'assay kernels: no kernel matches' assay kernels --kernel nothing
+expect 0 'op*' "assay kernels: no kernel matches; did you mean 'ref_matmul_f32'?" assay kernels --kernel ref_matmul_f23
 expect 0 'op*' '' assay kernels --kernel nothing --quiet
 expect 0 'op,dtypes,backend,kernel,rank,tunables,claims,revision,available*' '' assay kernels --format csv
 
@@ -38,6 +39,7 @@ expect 4 '' '*foreign*ABI 99*' assay kernels --plugins "$WORK/plugins" --backend
 # Those that --plugins names must be usable, and a folder must hold one that is.
 expect 4 '' 'assay kernels: --plugins: *text.so*' assay kernels --plugins "$WORK/plugins/assay_text.so"
 expect 4 '' 'assay kernels: --plugins: */nowhere: cannot be read*' assay kernels --plugins "$ASSAY_BUILD/lib/assay:/nowhere"
+expect 4 '' 'assay bench: --plugins: */nowhere: cannot be read*' assay bench --only start --plugins /nowhere
 expect 4 '' 'assay kernels: --plugins: *ABI 99*' \
     assay kernels --plugins "$WORK/plugins/assay_ref.so:$WORK/plugins/assay_foreign.so"
 mkdir "$WORK/empty"
@@ -55,6 +57,6 @@ done
 # Kernels that cannot run here stay in the list with the reason; without its library one has no revision.
 loader=$ASSAY_BUILD/tests/loader
 expect 0 '*' '' assay kernels --plugins "$loader/assay_alpha.so:$loader/assay_beta.so" --json
-query '.kernels | map(select(.available | not)) | length == 2'
+query '.kernels | map(select(.available | not)) | length == 3'
 query '.kernels[] | select(.backend == "beta" and .kernel == "third") | (.reason | test("imaginary9")) and has("revision")'
 query '.kernels[] | select(.backend == "alpha" and .kernel == "second") | (.reason | test("libplug")) and (has("revision") | not)'

@@ -39,6 +39,11 @@ expect 2 unknown.csv --shapes unknown.csv
 printf 'op,dtype,n\nexp,f33,64\n' >dtype.csv
 expect 2 "dtype.csv:2: column 2 (dtype)" --shapes dtype.csv
 expect 4 "'cuda9'" --op exp --dtype f32 --shape n=16 --backend cpu,cuda9
+# A filter that leaves nothing is a typing error, and says what there is.
+expect 2 "no kernel of fake is called 'fake_aa'; did you mean 'fake_a'?" --op add --dtype f32 --shape n=16 --backend fake --kernel fake_b --kernel fake_aa
+expect 2 "no kernel is called 'nosuch*'; 'assay kernels' lists them" --op add --dtype f32 --shape n=16 --kernel 'nosuch*'
+printf 'op,dtype,n\nexp,f32,64\nadd,f32,6\n' >two.csv
+expect 2 "two.csv: no row is of --op tanh; its rows are of exp, add" --shapes two.csv --op tanh
 [ ! -e s.db ] || fail "a store was made for bad input"
 
 echo "this is no store" >s.db
