@@ -311,6 +311,18 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
     return read_shapes(&a->common, set);
 }
 
+static void tell_floor(const assay__sweep_summary *s)
+{
+    if (s->aa_floor > 0)
+        fprintf(stderr,
+                "equals differ by up to %s on this machine, beyond what their intervals say (A/A "
+                "floor, of %zu pairs): no smaller gain is believed\n",
+                assay__format_percent(s->aa_floor).text, s->aa_pairs);
+    else if (!isnan(s->aa_floor))
+        fprintf(stderr, "equals differ by no more than their intervals say (A/A, %zu pairs)\n",
+                s->aa_pairs);
+}
+
 static void print_summary(const view *v, const assay__sweep_options *o,
                           const assay__sweep_summary *s)
 {
@@ -341,11 +353,7 @@ static void print_summary(const view *v, const assay__sweep_options *o,
             "the peaks were distrusted, since a kernel was faster than they allow, and measured "
             "again%s; %zu candidates stay impossible\n",
             s->peaks_doubted > 1 ? " twice" : "", s->impossible);
-    if (!isnan(s->aa_floor))
-        fprintf(stderr,
-                "equals differ by up to %s on this machine (A/A floor, 99 %%, of %zu ratios): no "
-                "smaller gain is believed\n",
-                assay__format_percent(s->aa_floor).text, s->aa_ratios);
+    tell_floor(s);
     if (s->measured > 0)
         fprintf(
             stderr,

@@ -85,10 +85,12 @@ typedef struct assay__db_visit {
     double ratio;           /* paired with the baseline of the same visit; NaN: none */
     assay_clock_info clock;
     const char *context_json; /* environment before and after */
+    bool is_twin;             /* the default's second stay of that visit */
 } assay__db_visit;
 assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_t *out);
 
-/* The visits of one measurement by sweeps of `profile`, oldest first; samples in ns a call.  Of the
+/* The visits of one measurement by sweeps of `profile`, oldest first; samples in ns a call; of kind
+ * "twin" the second stay, right after the first stay of the same visit.  Of the
  * confirming ones only those that no route was decided with yet.  A status other than OK from `row`
  * ends the walk and is returned. */
 assay_status assay__db_each_visit(assay__db *db, int64_t measurement, const char *profile,

@@ -31,6 +31,12 @@ static const char *const steps[ASSAY__DB_VERSION] = {
           " WHERE stratum = 'exhaustive' AND proof = 'exhaustive';"
           "CREATE INDEX accuracy_failed ON accuracy (deployment, revision) WHERE passed = 0",
     [3] = "ALTER TABLE sweep ADD COLUMN aa_floor REAL CHECK (aa_floor >= 0)",
+    /* Until then all intervals of ratios were of 99 %. */
+    [4] = "ALTER TABLE visit ADD COLUMN is_twin INTEGER NOT NULL DEFAULT 0"
+          " CHECK (is_twin IN (0, 1));"
+          "ALTER TABLE measurement ADD COLUMN ratio_level REAL"
+          " CHECK (ratio_level > 0 AND ratio_level < 1);"
+          "UPDATE measurement SET ratio_level = 0.99 WHERE ratio_lo IS NOT NULL",
 };
 
 /* Views may name columns that come and go: dropped first, made anew last. */

@@ -76,7 +76,8 @@ const assay__sql assay__sql_report[] = {
                             " WHERE age = 1 ORDER BY shape_set, problem, row_name",
                             ASSAY__SQL_WHOLE},
     [ASSAY__REPORT_VISITS] = {"report visits",
-                              "SELECT id, sweep, ordinal, kind, inner_count,"
+                              "SELECT id, sweep, ordinal,"
+                              " CASE is_twin WHEN 1 THEN 'twin' ELSE kind END, inner_count,"
                               " ifnull(baseline_visit, 0), ratio, clock_name, clock_quality,"
                               " context_json, taken_utc, sample_count, samples"
                               " FROM visit WHERE measurement = ?1 ORDER BY id",

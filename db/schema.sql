@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- SPDX-FileCopyrightText: The Assay authors
--- db/schema.sql -- the tables of a store, schema version 2.
+-- db/schema.sql -- the tables of a store; their version is PRAGMA user_version.
 --
 -- Times of kernels are nanoseconds a call (REAL).  Moments are UTC, ISO 8601 with milliseconds and
 -- a Z ("2026-01-31T12:00:00.000Z").  NULL means unknown, not measured or none; never zero.
@@ -133,8 +133,8 @@ CREATE TABLE measurement (
     min_ns           REAL CHECK (min_ns >= 0),    -- ns a call
     mad_ns           REAL CHECK (mad_ns >= 0),    -- ns a call, median absolute deviation
     ratio            REAL CHECK (ratio >= 0),     -- time over the default kernel's, paired inside visits; no unit
-    ratio_lo         REAL CHECK (ratio_lo >= 0),  -- 99 % interval; no unit
-    ratio_hi         REAL CHECK (ratio_hi >= 0),  -- 99 % interval; no unit
+    ratio_lo         REAL CHECK (ratio_lo >= 0),  -- interval of level ratio_level; no unit
+    ratio_hi         REAL CHECK (ratio_hi >= 0),  -- interval of level ratio_level; no unit
     samples          INTEGER NOT NULL CHECK (samples >= 0),          -- count
     visits           INTEGER NOT NULL CHECK (visits >= 0),           -- count
     rejected_samples INTEGER NOT NULL CHECK (rejected_samples >= 0), -- count
@@ -143,6 +143,7 @@ CREATE TABLE measurement (
     workspace_bytes  INTEGER NOT NULL CHECK (workspace_bytes >= 0), -- bytes
     output_digest    TEXT CHECK (length(output_digest) = 16), -- XXH3-64 of the output bits; NULL not taken
     measured_utc     TEXT NOT NULL,    -- UTC, of the last change
+    ratio_level      REAL CHECK (ratio_level > 0 AND ratio_level < 1), -- share: confidence of ratio_lo to ratio_hi; NULL no interval
     UNIQUE (deployment, revision, problem, layout, align, policy)
 ) STRICT;
 
@@ -164,6 +165,7 @@ CREATE TABLE visit (
     clock_quality       TEXT NOT NULL CHECK (clock_quality IN ('host', 'enqueue_wait', 'device', 'counters')), -- word, no unit
     taken_utc           TEXT NOT NULL, -- UTC, of storing
     context_json        TEXT NOT NULL, -- environment before and after, units in the names
+    is_twin             INTEGER NOT NULL DEFAULT 0 CHECK (is_twin IN (0, 1)), -- 1: the default's second stay of that visit, for the A/A floor; no part of any time
     CHECK (length(samples) = 8 * sample_count)
 ) STRICT;
 CREATE INDEX visit_by_measurement ON visit (measurement);

@@ -13,12 +13,13 @@ const assay__sql assay__sql_visit[] = {
     [VISIT_PUT] = {"visit put",
                    "INSERT INTO visit (measurement, sweep, ordinal, kind, sample_count, samples,"
                    " inner_count, baseline_visit, ratio, clock_name, clock_resolution_ns,"
-                   " clock_overhead_ns, clock_quality, taken_utc, context_json)"
+                   " clock_overhead_ns, clock_quality, taken_utc, context_json, is_twin)"
                    " VALUES (?1, (SELECT sweep FROM measurement WHERE id = ?1), ?2, ?3, ?4, ?5,"
-                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
                    0},
     [VISIT_EACH] = {"visit each",
-                    "SELECT v.kind, v.samples FROM visit v JOIN sweep s ON s.id = v.sweep"
+                    "SELECT CASE v.is_twin WHEN 1 THEN 'twin' ELSE v.kind END, v.samples"
+                    " FROM visit v JOIN sweep s ON s.id = v.sweep"
                     " WHERE v.measurement = ?1 AND s.profile = ?2 AND (v.kind <> 'confirm'"
                     " OR v.sweep > ifnull((SELECT t.sweep FROM measurement m JOIN route t"
                     "  ON t.deployment = m.deployment AND t.problem = m.problem"
@@ -51,6 +52,7 @@ static assay_status put_visit(assay__db *db, const assay__db_visit *v, int64_t *
     assay__bind_text(&q, assay__db_timing_quality_name(v->clock.quality));
     assay__bind_text(&q, assay__db_now(db));
     assay__bind_word(&q, v->context_json);
+    assay__bind_int(&q, v->is_twin ? 1 : 0);
     return assay__query_insert(&q, out);
 }
 

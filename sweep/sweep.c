@@ -172,7 +172,8 @@ static void count_steps(sweep *s)
         s->summary->problems++;
         s->summary->variants += p->count;
         /* About half of the variants outlive the screening. */
-        s->progress.steps_total += p->count + (p->count + 1) / 2 * f->visits + 2 * f->confirms;
+        s->progress.steps_total +=
+            p->count + ((p->count + 1) / 2 + 1) * f->visits + 2 * f->confirms;
     }
     s->progress.problems_total = s->summary->problems;
 }

@@ -76,10 +76,10 @@ typedef struct assay__sweep_summary {
                                       warm-up and confirming calls */
     double oracle_s;               /* computing expected results */
     double compare_s;              /* comparing what kernels gave with them */
-    double peaks_s;       /* measuring what the machine can do at most, or checking that it holds */
-    bool peaks_reused;    /* from the store */
-    double aa_floor;      /* gain that this machine shows between equals; NaN: too few ratios */
-    size_t aa_ratios;     /* that it rests on */
+    double peaks_s;    /* measuring what the machine can do at most, or checking that it holds */
+    bool peaks_reused; /* from the store */
+    double aa_floor;   /* gain that equals show here beyond their intervals; NaN: too few pairs */
+    size_t aa_pairs;   /* of equals that it rests on */
     size_t peaks_doubted; /* times they were measured again because a kernel was faster */
     char stop_reason[32]; /* "done", "budget", "interrupted" */
 } assay__sweep_summary;

@@ -9,7 +9,6 @@
 #include "runtime/error.h"
 #include "sweep/sweep_internal.h"
 #include "tuner/stats.h"
-#include "tuner/verdict.h"
 
 static bool competes(const sweep_candidate *c, size_t visits)
 {
@@ -98,41 +97,35 @@ static assay_verdict_rule rule_of(const sweep *s, size_t visits)
 
 /* ---- the floor ---- */
 
+/* The default against itself, compared as rivals are. */
 static assay_status learn_problem(sweep *s, const sweep_problem *p)
 {
     const sweep_candidate *base = &p->candidates[p->default_index];
-    double logs[SWEEP_VISITS];
+    assay_verdict_rule rule = assay__verdict_rule_default();
 
-    for (size_t i = 0; i < p->count; i++) {
-        const sweep_candidate *c = &p->candidates[i];
-        size_t n = c->visit_count < base->visit_count ? c->visit_count : base->visit_count;
-        if (c == base || n < 2 || !competes(c, n) || !competes(base, n))
-            continue;
-        for (size_t v = 0; v < n; v++)
-            logs[v] = log(c->visit_ns[v] / base->visit_ns[v]);
-        ASSAY_TRY(assay__aa_contrast(logs, n, &s->contrasts[s->contrast_count]));
-        s->contrast_count++;
-    }
+    if (base->twin_count < 2 || !competes(base, 1))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__compare_paired(base->twin_logs, base->twin_count, &rule,
+                                    &s->equals[s->equal_count]));
+    s->equal_count++;
     return ASSAY_OK;
 }
 
 assay_status assay__sweep_learn_floor(sweep *s, size_t begin, size_t end)
 {
-    size_t more = 0;
+    double confidence = assay__verdict_rule_default().confidence;
+    assay_comparison *more = realloc(s->equals, (s->equal_count + end - begin + 1) * sizeof *more);
 
-    for (size_t i = begin; i < end; i++)
-        more += s->problems[i].skip ? 0 : s->problems[i].count;
-    double *bigger = realloc(s->contrasts, (s->contrast_count + more + 1) * sizeof *bigger);
-    if (bigger == NULL)
-        return assay__fail(ASSAY_NOMEM, "the A/A floor of %zu variants", more);
-    s->contrasts = bigger;
+    if (more == NULL)
+        return assay__fail(ASSAY_NOMEM, "the A/A floor of %zu problems", end - begin);
+    s->equals = more;
     for (size_t i = begin; i < end; i++)
         if (!s->problems[i].skip)
             ASSAY_TRY(learn_problem(s, &s->problems[i]));
-    s->summary->aa_ratios = s->contrast_count;
-    if (s->contrast_count < ASSAY_AA_CONTRASTS)
+    s->summary->aa_pairs = s->equal_count;
+    if (s->equal_count < ASSAY_AA_PAIRS)
         return ASSAY_OK;
-    ASSAY_TRY(assay__aa_floor_of(s->contrasts, s->contrast_count, 0.99, &s->aa_floor));
+    ASSAY_TRY(assay__aa_floor_of(s->equals, s->equal_count, confidence, &s->aa_floor));
     s->summary->aa_floor = s->aa_floor;
     return ASSAY_OK;
 }

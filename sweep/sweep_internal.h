@@ -14,6 +14,7 @@
 #include "support/rng.h"
 #include "sweep/sweep.h"
 #include "tuner/arena.h"
+#include "tuner/verdict.h"
 #include "tuner/worker_client.h"
 
 #define SWEEP_SETS   3
@@ -58,7 +59,9 @@ typedef struct sweep_candidate {
     const struct sweep_exhaust *exhaust; /* its run over all inputs; NULL: none */
     double screen_ns;
     size_t visit_count;
-    double visit_ns[SWEEP_VISITS]; /* median of a visit */
+    double visit_ns[SWEEP_VISITS];  /* median of a visit */
+    size_t twin_count;              /* visits in which the default stayed twice */
+    double twin_logs[SWEEP_VISITS]; /* its second time over its first, logarithm */
     size_t confirm_count;
     double confirm_ns[SWEEP_VISITS];
     size_t sample_count;
@@ -121,8 +124,8 @@ typedef struct sweep {
     assay__rng rng;
     struct sweep_exhaust *exhaust; /* owned: variants run over all inputs */
     size_t exhaust_count;
-    double *contrasts; /* owned: of ratios to the default, all problems decided so far */
-    size_t contrast_count;
+    assay_comparison *equals; /* owned: the default with itself, problems decided so far */
+    size_t equal_count;
     double aa_floor; /* of this machine, from them; NaN: too few */
     double begin_s, timed_ns;
     assay__progress progress;
@@ -151,9 +154,11 @@ json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);
 /* Books a crash or time-out of a candidate; the worker is gone. Other statuses pass through. */
 assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status);
 /* kind: "screen", "measure", "confirm"; ordinal from 0 within the kind.  Times all candidates that
- * are in and have not had that visit yet, in random order. */
+ * are in and have not had that visit yet, in random order; the default of a "measure" visit twice,
+ * its second stay being its own rival. */
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal);
-/* Learns this machine's A/A floor from the visits of the problems begin to end. */
+/* Learns this machine's A/A floor from what the defaults of the problems begin to end showed
+ * against themselves. */
 assay_status assay__sweep_learn_floor(sweep *s, size_t begin, size_t end);
 /* Tie set and the contenders that confirming visits must show. */
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p);

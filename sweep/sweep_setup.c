@@ -332,7 +332,7 @@ void assay__sweep_teardown(sweep *s)
         free(s->kernels[i].libraries);
     free(s->kernels);
     free(s->peaks);
-    free(s->contrasts);
+    free(s->equals);
     if (s->arena_fd >= 0)
         close(s->arena_fd);
     assay__plugins_destroy(&s->plugins);

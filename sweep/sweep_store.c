@@ -141,6 +141,11 @@ static assay_status take_visit(void *cookie, const char *kind, const double *sam
     if (count == 0)
         return ASSAY_OK;
     ASSAY_TRY(assay__stats_median(samples, count, &median));
+    if (strcmp(kind, "twin") == 0) {
+        if (c->visit_count > 0 && c->twin_count < SWEEP_VISITS)
+            c->twin_logs[c->twin_count++] = log(median / c->visit_ns[c->visit_count - 1]);
+        return ASSAY_OK;
+    }
     if (strcmp(kind, "screen") == 0)
         c->screen_ns = median;
     else if (strcmp(kind, "measure") == 0)

@@ -138,8 +138,19 @@ static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *
     return status;
 }
 
+/* The second of two stays says what equals show; it is no part of the variant's time. */
+static void book_twin(sweep_candidate *c, const stay *t)
+{
+    if (c->twin_count < SWEEP_VISITS)
+        c->twin_logs[c->twin_count++] = log(t->median_ns / c->visit_ns[c->visit_count - 1]);
+}
+
 static void book_samples(sweep_candidate *c, const stay *t, const char *kind)
 {
+    if (strcmp(kind, "twin") == 0) {
+        book_twin(c, t);
+        return;
+    }
     if (strcmp(kind, "screen") == 0)
         c->screen_ns = t->median_ns;
     else if (strcmp(kind, "confirm") == 0 && c->confirm_count < SWEEP_VISITS)
@@ -155,7 +166,9 @@ static void book_samples(sweep_candidate *c, const stay *t, const char *kind)
 static assay_status put_visit(sweep *s, sweep_problem *p, sweep_candidate *c, const stay *t,
                               const char *kind, const char *context)
 {
-    assay__db_visit row = {.kind = kind,
+    bool is_twin = strcmp(kind, "twin") == 0;
+    assay__db_visit row = {.kind = is_twin ? "measure" : kind,
+                           .is_twin = is_twin,
                            .samples = t->samples,
                            .sample_count = t->count,
                            .inner = t->inner,
@@ -222,6 +235,13 @@ static bool had_enough(const sweep_candidate *c, const char *kind, size_t ordina
     return c->visit_count > ordinal;
 }
 
+/* The default of a measuring visit stays twice; the later one of the two is the twin, so that what
+ * order does is seen instead of averaged out. */
+static const char *kind_of(const sweep_candidate *c, const char *kind, size_t ordinal)
+{
+    return strcmp(kind, "measure") == 0 && c->visit_count > ordinal ? "twin" : kind;
+}
+
 static size_t order_of(sweep *s, const sweep_problem *p, const char *kind, size_t ordinal,
                        size_t *order)
 {
@@ -230,6 +250,9 @@ static size_t order_of(sweep *s, const sweep_problem *p, const char *kind, size_
     for (size_t i = 0; i < p->count; i++)
         if (!p->candidates[i].out && !had_enough(&p->candidates[i], kind, ordinal))
             order[n++] = i;
+    if (strcmp(kind, "measure") == 0 && !p->candidates[p->default_index].out &&
+        !had_enough(&p->candidates[p->default_index], kind, ordinal))
+        order[n++] = p->default_index;
     assay__rng_shuffle(&s->rng, order, n);
     return n;
 }
@@ -254,7 +277,7 @@ static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, as
 
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
 {
-    size_t *order = calloc(p->count > 0 ? p->count : 1, sizeof *order);
+    size_t *order = calloc(p->count + 1, sizeof *order);
     assay__worker *w = NULL;
     assay_status status = ASSAY_OK;
     size_t n;
@@ -266,7 +289,8 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
         if (s->o->stop != NULL && *s->o->stop)
             status = assay__fail(ASSAY_INTERRUPTED, "interrupted");
         if (status == ASSAY_OK)
-            status = visit_one(s, p, &p->candidates[order[i]], &w, kind);
+            status = visit_one(s, p, &p->candidates[order[i]], &w,
+                               kind_of(&p->candidates[order[i]], kind, ordinal));
         assay__sweep_step(s, kind, p, 1);
     }
     assay__worker_stop(&w);

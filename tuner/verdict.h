@@ -81,19 +81,18 @@ assay_status assay__compare_paired(const double *log_ratios, size_t visits,
 assay_status assay__aa_floor(const double *log_ratios, size_t visits, double confidence,
                              double *out);
 
-/* One ratio measured twice, in the earlier and in the later half of its visits: how far the two are
- * apart, scaled so that it spreads like the mean of all visits does around the truth when visits
- * are independent, and half as wide as the halves lie apart when they drift.  The truth, whatever
- * it is, divides out.  ASSAY_INVALID: fewer than 2 visits, a value that is NaN or beyond +-100. */
-assay_status assay__aa_contrast(const double *log_ratios, size_t visits, double *out);
+#define ASSAY_AA_PAIRS 8 /* fewer pairs show no machine's floor */
 
-#define ASSAY_AA_CONTRASTS 8 /* a typical spread of fewer is a guess */
-
-/* Floor of this machine from the contrasts of many ratios: the gain that a ratio of two equals
- * stays below with this confidence, its spread being the typical one (median, so that a few that
- * were disturbed do not count; each comparison's own interval speaks for those).  At least
- * ASSAY_AA_CONTRASTS. */
-assay_status assay__aa_floor_of(const double *contrasts, size_t count, double confidence,
+/* Floor of this machine from many comparisons of a thing with itself, each made as a decision makes
+ * it: of as many visits, with an interval of `confidence`.  Only what the intervals do not cover is
+ * a floor: what visits scatter is in the interval of each comparison already, and asking for it
+ * once more would hide gains that are certain.  So equals whose intervals exclude 1 no more often
+ * than intervals of that confidence do by chance give 0.  Otherwise the visits of a comparison have
+ * something in common that does not average out (order, placement, drift), and the floor is the
+ * gain that those which exclude 1 stay below: the larger of the 99 % reach of their typical size
+ * and of all of them but as many as chance alone explains, so that one wild pair sets nothing.
+ * At least ASSAY_AA_PAIRS.  ASSAY_INVALID: fewer, or a ratio outside of its own interval. */
+assay_status assay__aa_floor_of(const assay_comparison *equals, size_t count, double confidence,
                                 double *out);
 
 /* What the tie rule looks at. Unknown figures are NaN and lose against known ones. */

@@ -38,7 +38,7 @@ enum { FAKE_KERNELS = 3, FAKE_MAX_RULES = 64, FAKE_THREADS = 0, FAKE_VARIANT = 1
 typedef struct fake_rule {
     int kernel;               /* index, or -1: all */
     int64_t variant, threads; /* -1: any */
-    double ns, per_unit, sd, visit_sd, common_sd, outlier, slow;
+    double ns, per_unit, sd, visit_sd, common_sd, outlier, slow, again;
     int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong;
     uint32_t given; /* bit i: word i of the table was set */
 } fake_rule;
@@ -60,9 +60,14 @@ bool fake_parse(const char *text, fake_script *out, char *why, size_t cap);
 /* What holds for one kernel and variant: defaults, then every rule that fits, in order. */
 fake_rule fake_rule_of(const fake_script *script, int kernel, const int64_t *tunables);
 
-/* Duration of one span of `inner` calls; `span` numbers the spans of this process. */
+/* Which span of which stay it is: both from 0, of this process and of the variant in it. */
+typedef struct fake_when {
+    uint64_t span, stay;
+} fake_when;
+
+/* Duration of one span of `inner` calls. */
 double fake_duration(const fake_script *script, const fake_rule *rule, int kernel,
-                     const int64_t *tunables, double units, uint64_t span, size_t inner);
+                     const int64_t *tunables, double units, fake_when when, size_t inner);
 
 /* The script of this process; read by the first open. */
 extern fake_script fake_current;

@@ -26,16 +26,16 @@ typedef struct word {
 #name, offsetof(fake_rule, name), false \
     }
 
-static const word words[] = {INTEGER_WORD(variant), INTEGER_WORD(threads),  REAL_WORD(ns),
-                             REAL_WORD(per_unit),   REAL_WORD(sd),          REAL_WORD(visit_sd),
-                             REAL_WORD(common_sd),  REAL_WORD(outlier),     REAL_WORD(slow),
-                             INTEGER_WORD(fail_at), INTEGER_WORD(crash_at), INTEGER_WORD(exit_at),
-                             INTEGER_WORD(hang_at), INTEGER_WORD(wrong_at), INTEGER_WORD(wrong)};
+static const word words[] = {
+    INTEGER_WORD(variant), INTEGER_WORD(threads), REAL_WORD(ns),          REAL_WORD(per_unit),
+    REAL_WORD(sd),         REAL_WORD(visit_sd),   REAL_WORD(common_sd),   REAL_WORD(outlier),
+    REAL_WORD(slow),       REAL_WORD(again),      INTEGER_WORD(fail_at),  INTEGER_WORD(crash_at),
+    INTEGER_WORD(exit_at), INTEGER_WORD(hang_at), INTEGER_WORD(wrong_at), INTEGER_WORD(wrong)};
 enum { WORDS = sizeof words / sizeof *words, CHOICES = 2 };
 
-static const fake_rule defaults = {-1,        -1,        -1,        1000.0, 0.0,       0.0,
-                                   0.0,       0.0,       0.0,       1.0,    INT64_MAX, INT64_MAX,
-                                   INT64_MAX, INT64_MAX, INT64_MAX, 0,      0};
+static const fake_rule defaults = {-1,        -1,        -1,        1000.0,    0.0, 0.0,
+                                   0.0,       0.0,       0.0,       1.0,       1.0, INT64_MAX,
+                                   INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 0,   0};
 
 static bool whole_number(const char *text, int64_t *out)
 {
@@ -189,15 +189,18 @@ static double normal(uint64_t state)
 }
 
 double fake_duration(const fake_script *script, const fake_rule *rule, int kernel,
-                     const int64_t *tunables, double units, uint64_t span, size_t inner)
+                     const int64_t *tunables, double units, fake_when when, size_t inner)
 {
     uint64_t process = mix(mix(script->seed, 101), script->visit);
     uint64_t variant = mix(mix(mix(process, (uint64_t)kernel), (uint64_t)tunables[FAKE_THREADS]),
                            (uint64_t)tunables[FAKE_VARIANT]);
-    uint64_t one = mix(variant, span);
+    if (when.stay > 0) /* a stay has noise of its own, as rivals do */
+        variant = mix(mix(variant, 211), when.stay);
+    uint64_t one = mix(variant, when.span);
     double noise = rule->common_sd * normal(process) + rule->visit_sd * normal(variant) +
                    rule->sd * normal(one);
-    double ns = (rule->ns + rule->per_unit * units) * rule->slow * exp(noise) * (double)inner;
+    double ns = (rule->ns + rule->per_unit * units) * rule->slow * exp(noise) *
+                (when.stay > 0 ? rule->again : 1.0) * (double)inner;
 
     if (uniform(mix(one, 7)) < rule->outlier)
         ns *= 10.0;

@@ -10,7 +10,7 @@ sweep=(assay sweep --plugins "$WORK/plugins" --backend fake --op add --dtype f32
     --profile quick --quiet --json)
 facts() { # DB -- which variant of which problem has which verdict and how many visits; who won
     sqlite3 "$1" "SELECT p.text, k.name, r.tunables, m.verdict, (SELECT count(*) FROM visit v WHERE v.measurement = m.id
-            AND v.kind = 'screen'), min(6, (SELECT count(*) FROM visit v WHERE v.measurement = m.id AND v.kind = 'measure'))
+            AND v.kind = 'screen'), min(6, (SELECT count(*) FROM visit v WHERE v.measurement = m.id AND v.kind = 'measure' AND v.is_twin = 0))
         FROM measurement m JOIN problem p ON p.id = m.problem JOIN revision r ON r.id = m.revision
         JOIN kernel k ON k.id = r.kernel ORDER BY 1, 2, 3;
         SELECT p.text, k.name, r.tunables FROM route t JOIN problem p ON p.id = t.problem
@@ -57,7 +57,7 @@ grep -q 'INT 130' "$WORK/turns" && grep -q 'KILL 137' "$WORK/turns" || fail "not
 facts "$db" >"$WORK/parts"
 cmp -s "$WORK/whole" "$WORK/parts" || { diff "$WORK/whole" "$WORK/parts"; fail "the parts do not make the whole"; }
 for kind in "screen 1" "measure 6"; do
-    most=$(sqlite3 "$db" "SELECT max(n) FROM (SELECT count(*) n FROM visit WHERE kind = '${kind% *}' GROUP BY measurement)")
+    most=$(sqlite3 "$db" "SELECT max(n) FROM (SELECT count(*) n FROM visit WHERE kind = '${kind% *}' AND is_twin = 0 GROUP BY measurement)")
     [ "$most" = "${kind#* }" ] || fail "$most visits of kind $kind"
 done
 # A confirming visit that was cut off between its contenders is done again; no more than that.

@@ -319,14 +319,18 @@ static void cut(char *schema, const char *from, const char *upto)
     memmove(begin, end, strlen(end) + 1);
 }
 
-/* Version 3 has no sweep.aa_floor, version 2 in addition no partial indexes of accuracy, version 1
- * no sweep_problem, version 0 no deployment.label. */
+/* Version 4 has no visit.is_twin and no measurement.ratio_level, version 3 no sweep.aa_floor,
+ * version 2 in addition no partial indexes of accuracy, version 1 no sweep_problem, version 0 no
+ * deployment.label. */
 static char *schema_of_version(int version)
 {
     char *old = strdup(assay__schema_sql);
 
-    cut(old, ",             -- NULL: still running or ended without a word\n    aa_floor",
-        "measured\n");
+    cut(old, "    is_twin", "\n");
+    cut(old, "    ratio_level", "\n");
+    if (version < 4)
+        cut(old, ",             -- NULL: still running or ended without a word\n    aa_floor",
+            "measured\n");
     if (version < 3) {
         cut(old, "CREATE INDEX accuracy_all_inputs", ";");
         cut(old, "CREATE INDEX accuracy_failed", ";");
@@ -349,8 +353,8 @@ static void make_version(const char *path, int version)
     store_sql(path,
               "CREATE VIEW sweeps AS SELECT id FROM sweep;"
               "INSERT INTO device VALUES (1, 'cpu', 'x', 'y');"
-              "INSERT INTO sweep VALUES (1, 'quick', 1, '{}', '[]', '2026-01-01T00:00:00.000Z',"
-              " NULL, NULL);"
+              "INSERT INTO sweep (id, profile, seed, settings_json, argv_json, started_utc) VALUES"
+              " (1, 'quick', 1, '{}', '[]', '2026-01-01T00:00:00.000Z');"
               "INSERT INTO deployment (digest, device, driver, cpu_model, cpu_stepping, microcode,"
               " isa, os_class, usable_cpus, numa_nodes, first_seen_utc) VALUES"
               " (printf('%064d', 1), 1, '', '', '', '', '', '', 1, 1, '2026-01-01T00:00:00.000Z')");
@@ -360,8 +364,8 @@ static void make_version(const char *path, int version)
 START_TEST(older_is_migrated_after_a_backup)
 {
     const char *path = store_path(folder, "old.db");
-    static const char *const backups[ASSAY__DB_VERSION] = {"old.db.v0.bak", "old.db.v1.bak",
-                                                           "old.db.v2.bak", "old.db.v3.bak"};
+    static const char *const backups[ASSAY__DB_VERSION] = {
+        "old.db.v0.bak", "old.db.v1.bak", "old.db.v2.bak", "old.db.v3.bak", "old.db.v4.bak"};
     const char *backup = store_path(folder, backups[_i]);
     const char *fresh = store_path(folder, "fresh.db");
     char sql[2048];

@@ -122,6 +122,8 @@ START_TEST(migrations_at_once_happen_once)
                     "DROP INDEX accuracy_all_inputs; DROP INDEX accuracy_failed;"
                     "DROP TABLE sweep_problem; ALTER TABLE deployment DROP COLUMN label;"
                     "ALTER TABLE sweep DROP COLUMN aa_floor;"
+                    "ALTER TABLE visit DROP COLUMN is_twin;"
+                    "ALTER TABLE measurement DROP COLUMN ratio_level;"
                     "PRAGMA user_version = 0");
     run_race(8, 1);
     is_sound(8);

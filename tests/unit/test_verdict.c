@@ -236,58 +236,147 @@ START_TEST(floor_bounds_what_a_twin_shows)
 }
 END_TEST
 
-/* Of ratios whose truths differ widely and whose logarithm spreads by `sd` around them. */
-static double floor_of(size_t pairs, size_t visits, double sd, double drift)
+/* A pair's ratio over `visits`: a bias that all visits share, and scatter of each. */
+static assay_comparison pair_of(double bias, double sd, size_t visits)
 {
-    double contrasts[400], logs[16], out = (double)NAN;
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    double logs[16];
 
-    for (size_t i = 0; i < pairs; i++) {
-        double truth = normal();
-        for (size_t v = 0; v < visits; v++)
-            logs[v] = truth + sd * normal() + drift * (double)v;
-        ck_assert_int_eq(assay__aa_contrast(logs, visits, &contrasts[i]), ASSAY_OK);
-    }
-    ck_assert_int_eq(assay__aa_floor_of(contrasts, pairs, 0.99, &out), ASSAY_OK);
+    for (size_t v = 0; v < visits; v++)
+        logs[v] = bias + sd * normal();
+    return compare(logs, visits, &rule);
+}
+
+static double floor_of(const assay_comparison *equals, size_t pairs)
+{
+    double out = (double)NAN;
+
+    ck_assert_int_eq(assay__aa_floor_of(equals, pairs, 0.99, &out), ASSAY_OK);
+    ck_assert(out >= 0.0 && out <= 1e6);
     return out;
 }
 
-START_TEST(floor_of_halves_is_what_equals_show)
+/* Floor that a sweep of `pairs` problems learns, from bias and scatter of six visits. */
+static double learnt_floor(size_t pairs, double bias, double sd)
 {
-    /* 2.576 sd / sqrt(visits) of many; of seven visits too, whose halves are not alike. */
-    noise_state = 21;
-    double even = floor_of(400, 6, 0.03, 0.0), odd = floor_of(400, 7, 0.03, 0.0);
-    ck_assert_msg(even > 0.0275 && even < 0.037, "%g", even);
-    ck_assert_msg(odd > 0.0255 && odd < 0.034, "%g", odd);
-    /* A steady drift in which the visits' own spread would see little. */
-    double drift = floor_of(400, 6, 0.0, 0.01);
-    ck_assert_msg(drift > 0.03 && drift < 0.07, "%g", drift);
-    ck_assert_double_eq(floor_of(8, 6, 0.0, 0.0), 0.0);
-    /* Of few the typical spread is known less well, so the floor is higher. */
-    const double few[8] = {0.01, -0.01, 0.01, 0.01, -0.01, 0.01, 0.01, 0.01};
-    double of_few;
-    ck_assert_int_eq(assay__aa_floor_of(few, 8, 0.99, &of_few), ASSAY_OK);
-    ck_assert_msg(of_few > 0.05 && of_few < 0.0515, "%g", of_few);
+    assay_comparison equals[400];
+
+    for (size_t i = 0; i < pairs; i++)
+        equals[i] = pair_of(bias, sd, 6);
+    return floor_of(equals, pairs);
+}
+
+/* Share of 1,000 choices that a fresh confirmation upholds, as a quick sweep makes them. */
+static double upheld(double log_effect, double sd, double floor_gain)
+{
+    assay_verdict_rule choice = assay__verdict_rule_default(), confirmation = choice;
+    size_t count = 0;
+    double logs[6];
+
+    choice.aa_floor = confirmation.aa_floor = floor_gain;
+    confirmation.confidence = 0.90;
+    confirmation.min_visits = 4;
+    for (int trial = 0; trial < 1000; trial++) {
+        for (int v = 0; v < 6; v++)
+            logs[v] = log_effect + sd * normal();
+        if (compare(logs, 6, &choice).verdict != ASSAY_VERDICT_FASTER)
+            continue;
+        for (int v = 0; v < 4; v++)
+            logs[v] = log_effect + sd * normal();
+        count += compare(logs, 4, &confirmation).verdict == ASSAY_VERDICT_FASTER ? 1 : 0;
+    }
+    return (double)count / 1000.0;
+}
+
+START_TEST(scatter_of_visits_is_no_floor)
+{
+    /* It is in each comparison's interval already.  By chance one in a hundred sweeps may see one.
+     */
+    static const double sds[] = {0.001, 0.03, 0.35};
+    size_t raised = 0;
+
+    noise_state = 21 + (uint64_t)_i;
+    for (int sweep = 0; sweep < 100; sweep++)
+        raised += learnt_floor(24, 0.0, sds[_i]) > 0.0 ? 1 : 0;
+    ck_assert_msg(raised <= 2, "%zu of 100 sweeps of equals raised the floor", raised);
+    ck_assert_double_eq(learnt_floor(8, 0.0, 0.0), 0.0);
 }
 END_TEST
 
-START_TEST(floor_does_not_heed_a_few_that_were_disturbed)
+START_TEST(noise_costs_power_not_truth)
 {
-    double x[9] = {0.001, -0.001, 0.001, 0.001, -0.001, 0.001, 3.0, -3.0, 3.0}, out = 7.0;
+    noise_state = 31;
+    double floor_gain = learnt_floor(24, 0.0, 0.35);
+    ck_assert_double_le(upheld(0.0, 0.35, floor_gain), 0.01);
+    /* Where the two at hand are quiet, others' noise hides nothing. */
+    ck_assert_double_ge(upheld(-log(1.20), 0.02, floor_gain), 0.99);
+    ck_assert_double_ge(upheld(-log(1.05), 0.007, floor_gain), 0.95);
+}
+END_TEST
 
-    ck_assert_int_eq(assay__aa_floor_of(x, 9, 0.99, &out), ASSAY_OK);
-    ck_assert_msg(out < 0.006, "%g", out);
-    out = 7.0;
-    ck_assert_int_eq(assay__aa_floor_of(x, 7, 0.99, &out), ASSAY_INVALID);
-    ck_assert_int_eq(assay__aa_floor_of(x, 9, 1.0, &out), ASSAY_INVALID);
-    ck_assert_int_eq(assay__aa_contrast(x, 1, &out), ASSAY_INVALID);
-    x[2] = (double)NAN;
-    ck_assert_int_eq(assay__aa_floor_of(x, 9, 0.99, &out), ASSAY_INVALID);
-    ck_assert_int_eq(assay__aa_contrast(x, 6, &out), ASSAY_INVALID);
+START_TEST(what_equals_have_in_common_is_the_floor)
+{
+    noise_state = 41;
+    double quiet = learnt_floor(24, 0.03, 0.004), noisy = learnt_floor(400, 0.03, 0.02);
+    ck_assert_msg(quiet > 0.03 && quiet < 0.045, "%g", quiet);
+    ck_assert_msg(noisy > 0.03 && noisy < 0.09, "%g", noisy);
+    /* A difference that equals show too is not published, and one that they do not show is. */
+    ck_assert_double_le(upheld(-0.03, 0.004, quiet), 0.01);
+    ck_assert_double_ge(upheld(-0.03, 0.004, 0.0), 0.9);
+    ck_assert_double_ge(upheld(-log(1.08), 0.004, quiet), 0.99);
+}
+END_TEST
+
+static assay_comparison sure(double ratio)
+{
+    return (assay_comparison){
+        .ratio = ratio, .lo = ratio / 1.001, .hi = ratio * 1.001, .has_interval = true};
+}
+
+START_TEST(floor_heeds_more_misses_than_chance_allows)
+{
+    assay_comparison e[24];
+
+    for (size_t i = 0; i < 24; i++)
+        e[i] = sure(1.0);
+    e[0] = sure(3.0);
+    e[1] = sure(0.4);
+    ck_assert_double_eq(floor_of(e, 24), 0.0); /* two of 24 are not yet one in a hundred's doing */
+    ck_assert(floor_of(e, 8) > 0.0);           /* two of 8 are */
+    e[2] = sure(1.05);
+    double three = floor_of(e, 24);
+    ck_assert_msg(three >= 0.05, "%g", three);
+    /* Many alike and a wild one: the wild one sets nothing; what is slower counts like what is
+     * faster. */
+    for (size_t i = 1; i < 24; i++)
+        e[i] = sure(i % 2 == 0 ? 1.05 : 1.0 / 1.05);
+    ck_assert_double_eq_tol(floor_of(e, 24), 0.05, 1e-9);
+    /* Four of them are more than chance would make wild. */
+    e[1] = e[2] = e[3] = sure(1.2);
+    ck_assert_double_eq_tol(floor_of(e, 24), 0.2, 1e-9);
+    for (size_t i = 0; i < 24; i++)
+        e[i] = sure(1e80);
+    ck_assert_double_eq(floor_of(e, 24), 1e6); /* still a rule's floor */
+    for (size_t i = 0; i < 24; i++)
+        e[i].has_interval = false; /* one visit says nothing */
+    ck_assert_double_eq(floor_of(e, 24), 0.0);
+}
+END_TEST
+
+START_TEST(floor_of_nothing_or_nonsense_is_refused)
+{
+    assay_comparison e[8];
+    double out = 7.0;
+
+    for (size_t i = 0; i < 8; i++)
+        e[i] = sure(1.0);
+    ck_assert_int_eq(assay__aa_floor_of(e, 7, 0.99, &out), ASSAY_INVALID);
+    ck_assert_int_eq(assay__aa_floor_of(e, 8, 1.0, &out), ASSAY_INVALID);
+    e[3].ratio = (double)NAN;
+    ck_assert_int_eq(assay__aa_floor_of(e, 8, 0.99, &out), ASSAY_INVALID);
+    e[3] = (assay_comparison){.ratio = 1.0, .lo = 1.1, .hi = 1.2};
+    ck_assert_int_eq(assay__aa_floor_of(e, 8, 0.99, &out), ASSAY_INVALID);
     ck_assert_double_eq(out, 7.0);
-    for (int i = 0; i < 9; i++)
-        x[i] = 90.0;
-    ck_assert_int_eq(assay__aa_floor_of(x, 9, 0.99, &out), ASSAY_OK);
-    ck_assert_double_eq(out, 1e6); /* still a rule's floor */
 }
 END_TEST
 
@@ -522,8 +611,11 @@ int main(void)
     tcase_add_test(pair, bad_input_is_refused);
     tcase_add_test(pair, extreme_logs_give_finite_results);
     tcase_add_test(pair, floor_bounds_what_a_twin_shows);
-    tcase_add_test(pair, floor_of_halves_is_what_equals_show);
-    tcase_add_test(pair, floor_does_not_heed_a_few_that_were_disturbed);
+    tcase_add_loop_test(pair, scatter_of_visits_is_no_floor, 0, 3);
+    tcase_add_test(pair, noise_costs_power_not_truth);
+    tcase_add_test(pair, what_equals_have_in_common_is_the_floor);
+    tcase_add_test(pair, floor_heeds_more_misses_than_chance_allows);
+    tcase_add_test(pair, floor_of_nothing_or_nonsense_is_refused);
     tcase_add_test(tie, tie_rule_orders_by_each_key_in_turn);
     tcase_add_test(tie, tie_rule_puts_unknown_figures_last);
     tcase_add_test(tie, thousand_copies_have_no_winner);
