@@ -76,6 +76,7 @@ assay_status assay__bench_fill_measurement(const assay__bench_fill *f, int64_t p
                                      .ratio = 0.9,
                                      .ratio_lo = 0.85,
                                      .ratio_hi = 0.95,
+                                     .ratio_level = 0.95,
                                      .samples = 50,
                                      .visits = 5,
                                      .stop_reason = "interval",

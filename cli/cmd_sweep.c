@@ -127,6 +127,7 @@ static void outcome_json(const assay__outcome *o)
     bad |= (int)assay__json_put_real(row, "speedup", o->speedup);
     bad |= (int)assay__json_put_real(row, "speedup_lo", o->speedup_lo);
     bad |= (int)assay__json_put_real(row, "speedup_hi", o->speedup_hi);
+    bad |= (int)assay__json_put_real(row, "speedup_level", o->speedup_level);
     bad |= (int)assay__json_put_real(row, "peak_share", o->peak_share);
     bad |= (int)assay__json_put_real(row, "max_ulp", o->max_ulp);
     bad |= (int)assay__json_put_real(row, "max_rho", o->max_rho);
@@ -168,11 +169,11 @@ static void outcome_speedup(const assay__outcome *o, char *buf, size_t cap)
 {
     if (isnan(o->speedup))
         (void)snprintf(buf, cap, "default not measured");
-    else if (isnan(o->speedup_lo) || isnan(o->speedup_hi))
+    else if (isnan(o->speedup_level))
         (void)snprintf(buf, cap, "%.2fx default", o->speedup);
     else
-        (void)snprintf(buf, cap, "%.2fx default [%.2f, %.2f]", o->speedup, o->speedup_lo,
-                       o->speedup_hi);
+        (void)snprintf(buf, cap, "%.2fx default [%.2f, %.2f; %.0f %%]", o->speedup, o->speedup_lo,
+                       o->speedup_hi, 100.0 * o->speedup_level);
 }
 
 static void outcome_ties(const assay__outcome *o, char *buf, size_t cap)

@@ -65,6 +65,7 @@ typedef struct assay__db_measurement {
     const char *reason;                             /* of the verdict; "" none */
     double median_ns, lo_ns, hi_ns, min_ns, mad_ns; /* NaN -> NULL */
     double ratio, ratio_lo, ratio_hi;               /* paired against the default */
+    double ratio_level;                             /* of that interval, a share; NaN or 0: none */
     int64_t samples, visits, rejected_samples;
     const char *stop_reason;
     const char *flags; /* "bimodal drift" ..., "" none */

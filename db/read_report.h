@@ -61,7 +61,7 @@ typedef struct assay__report_measurement {
     uint32_t align;
     assay__verdict verdict;
     double median_ns, lo_ns, hi_ns, min_ns, mad_ns; /* NaN: none */
-    double ratio, ratio_lo, ratio_hi;
+    double ratio, ratio_lo, ratio_hi, ratio_level;
     int64_t sweep, samples, visits, rejected_samples;
     uint64_t workspace_bytes;
 } assay__report_measurement;

@@ -42,7 +42,7 @@ const assay__sql assay__sql_report[] = {
                                     " policy, sweep, verdict, reason, median_ns, lo_ns, hi_ns,"
                                     " min_ns, mad_ns, ratio, ratio_lo, ratio_hi, samples, visits,"
                                     " rejected_samples, stop_reason, flags, workspace_bytes,"
-                                    " measured_utc FROM measurement ORDER BY id",
+                                    " measured_utc, ratio_level FROM measurement ORDER BY id",
                                     ASSAY__SQL_WHOLE},
     [ASSAY__REPORT_ACCURACIES] = {"report accuracies",
                                   "SELECT id, deployment, revision, problem, stratum, seed, passed,"

@@ -55,6 +55,7 @@ static void read_measurement(assay__query *q, assay__report_measurement *m)
     m->flags = assay__column_text(q);
     m->workspace_bytes = (uint64_t)assay__column_int(q);
     m->measured_utc = assay__column_text(q);
+    m->ratio_level = assay__column_real(q);
 }
 
 assay_status assay__report_each_measurement(

@@ -7,7 +7,7 @@
 CREATE VIEW measurements AS
 SELECT m.id, p.op, p.dtypes, p.text AS problem, k.backend, k.name AS kernel, r.tunables,
        m.verdict, m.reason, m.median_ns, m.lo_ns, m.hi_ns, m.ratio, m.ratio_lo, m.ratio_hi,
-       p.flops / m.median_ns AS gflops, p.moved_bytes / m.median_ns AS gbps,
+       m.ratio_level, p.flops / m.median_ns AS gflops, p.moved_bytes / m.median_ns AS gbps,
        m.samples, m.visits, m.layout, m.align, m.policy, m.flags, m.measured_utc,
        r.variant_revision, d.digest AS deployment, d.label
 FROM measurement AS m

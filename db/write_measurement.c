@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* db/write_measurement.c -- table measurement. */
+#include <math.h>
+
 #include "db/write.h"
 #include "runtime/error.h"
 
@@ -12,9 +14,9 @@ const assay__sql assay__sql_measurement[] = {
          "INSERT INTO measurement (deployment, revision, problem, layout, align, policy, sweep,"
          " verdict, reason, median_ns, lo_ns, hi_ns, min_ns, mad_ns, ratio, ratio_lo, ratio_hi,"
          " samples, visits, rejected_samples, stop_reason, flags, workspace_bytes, output_digest,"
-         " measured_utc)"
+         " measured_utc, ratio_level)"
          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
-         " ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)"
+         " ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)"
          " ON CONFLICT (deployment, revision, problem, layout, align, policy) DO UPDATE SET"
          " sweep = excluded.sweep, verdict = excluded.verdict, reason = excluded.reason,"
          " median_ns = excluded.median_ns, lo_ns = excluded.lo_ns, hi_ns = excluded.hi_ns,"
@@ -23,7 +25,8 @@ const assay__sql assay__sql_measurement[] = {
          " samples = excluded.samples, visits = excluded.visits,"
          " rejected_samples = excluded.rejected_samples, stop_reason = excluded.stop_reason,"
          " flags = excluded.flags, workspace_bytes = excluded.workspace_bytes,"
-         " output_digest = excluded.output_digest, measured_utc = excluded.measured_utc",
+         " output_digest = excluded.output_digest, measured_utc = excluded.measured_utc,"
+         " ratio_level = excluded.ratio_level",
          0},
     [MEASUREMENT_ID] =
         {"measurement id",
@@ -34,7 +37,7 @@ const assay__sql assay__sql_measurement[] = {
         {"measurement find",
          "SELECT id, sweep, layout, policy, verdict, reason, median_ns, lo_ns, hi_ns, min_ns,"
          " mad_ns, ratio, ratio_lo, ratio_hi, samples, visits, rejected_samples, stop_reason,"
-         " flags, workspace_bytes, output_digest"
+         " flags, workspace_bytes, output_digest, ratio_level"
          " FROM measurement WHERE deployment = ?1 AND revision = ?2 AND problem = ?3"
          " AND layout = ?4 AND align = ?5 AND policy = ?6",
          0},
@@ -92,6 +95,7 @@ static assay_status put_measurement(assay__db *db, const assay__db_measurement *
     assay__bind_int(&q, (int64_t)m->workspace_bytes);
     assay__bind_text(&q, assay__db_hash_text(m->output_digest, digest));
     assay__bind_text(&q, assay__db_now(db));
+    assay__bind_real(&q, m->ratio_level > 0 ? m->ratio_level : (double)NAN);
     ASSAY_TRY(assay__query_insert(&q, &id));
     if (id == 0)
         return find_id(db, m, out);
@@ -126,6 +130,7 @@ static void read_summary(assay__db *db, assay__query *q, assay__db_measurement *
     m->flags = assay__db_keep(db, assay__column_text(q));
     m->workspace_bytes = (uint64_t)assay__column_int(q);
     m->output_digest = assay__db_hash_parse(assay__column_text(q));
+    m->ratio_level = assay__column_real(q);
 }
 
 assay_status assay__db_find_measurement(assay__db *db, int64_t revision, int64_t deployment,

@@ -109,7 +109,8 @@ static assay_status add_case(assay__cost *cost, const case_key *k, size_t *out)
                            .flop_rate = (double)NAN,
                            .speedup = (double)NAN,
                            .speedup_lo = (double)NAN,
-                           .speedup_hi = (double)NAN};
+                           .speedup_hi = (double)NAN,
+                           .speedup_level = (double)NAN};
     return ASSAY_OK;
 }
 
@@ -166,6 +167,7 @@ static void copy_figures(const assay__report_measurement *m, assay__cost_candida
     c->ratio = m->ratio;
     c->ratio_lo = m->ratio_lo;
     c->ratio_hi = m->ratio_hi;
+    c->ratio_level = m->ratio_level;
     c->max_ulp = e != NULL ? e->max_ulp : (double)NAN;
     c->max_err_ulp = e != NULL ? e->max_err_ulp : (double)NAN;
     c->max_rho = e != NULL ? e->max_rho : (double)NAN;
@@ -264,9 +266,12 @@ static void publish(assay__cost_candidate *c, const assay__route_candidate *r)
         c->ratio = r->ratio;
         c->ratio_lo = r->ratio_lo;
         c->ratio_hi = r->ratio_hi;
+        c->ratio_level = assay__ratio_level(r);
     }
     c->is_tied = r->tied != 0;
     c->is_default = is_one(r->ratio) && is_one(r->ratio_lo) && is_one(r->ratio_hi);
+    if (c->is_default)
+        c->ratio_level = (double)NAN; /* itself: nothing was compared */
 }
 
 static assay_status add_route(void *cookie, const assay__report_route *t)
@@ -351,6 +356,7 @@ static void speedup(assay__cost_case *c)
         return; /* itself: nothing was compared */
     c->speedup_lo = 1.0 / above_zero(w->ratio_hi);
     c->speedup_hi = 1.0 / above_zero(w->ratio_lo);
+    c->speedup_level = w->ratio_level;
 }
 
 static void count_candidates(const assay__cost *cost, assay__cost_case *c)

@@ -14,7 +14,8 @@ typedef struct assay__cost_candidate {
     const char *reason, *flags, *stop_reason, *measured_utc; /* "": none */
     int64_t measurement, visits, samples, rejected_samples;
     double time_ns, lo_ns, hi_ns;                           /* median, 95 % interval; NaN: none */
-    double ratio, ratio_lo, ratio_hi;                       /* time over the default's, 99 %; NaN */
+    double ratio, ratio_lo, ratio_hi, ratio_level;          /* time over the default's, interval
+                                                               with its confidence; NaN: none */
     double max_ulp, max_err_ulp, max_rho, max_rel, max_abs; /* NaN: no evidence */
     uint64_t workspace_bytes;
     uint32_t case_index;
@@ -43,7 +44,7 @@ typedef struct assay__cost_case {
     /* Of the winner; NaN: unknown. */
     bool is_compute; /* rate is FLOP/ns, else byte/ns */
     double rate, peak_rate, peak_share, intensity, flop_rate;
-    double speedup, speedup_lo, speedup_hi; /* over the default kernel, 99 % interval */
+    double speedup, speedup_lo, speedup_hi, speedup_level; /* over the default kernel */
 } assay__cost_case;
 
 typedef struct assay__cost {

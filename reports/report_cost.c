@@ -43,7 +43,8 @@ static void cell_speedup(assay__page *page, const assay__cost_case *c)
     else if (isnan(c->speedup_lo) || isnan(c->speedup_hi))
         assay__page_cellf(page, "%.2fx", c->speedup);
     else
-        assay__page_cellf(page, "%.2fx [%.2f, %.2f]", c->speedup, c->speedup_lo, c->speedup_hi);
+        assay__page_cellf(page, "%.2fx [%.2f, %.2f]%s", c->speedup, c->speedup_lo, c->speedup_hi,
+                          assay__part_level(c->speedup_level).text);
 }
 
 static void cell_error(assay__page *page, const assay__cost_case *c,
@@ -117,7 +118,7 @@ static const assay__html_column result_columns[] = {{"problem", NULL, false},
                                                     {"time", "median [95 %], n visits", true},
                                                     {"rate", NULL, true},
                                                     {"of peak", NULL, true},
-                                                    {"over default", "speed-up [99 %]", true},
+                                                    {"over default", "speed-up [interval]", true},
                                                     {"max error", NULL, true},
                                                     {"proof", NULL, false},
                                                     {"tied", "variants", true},
@@ -143,7 +144,8 @@ static void results(assay__page *page, const assay__cost *cost, const assay__rep
         page,
         "Time: median of the visits' medians with its 95 %% interval; n counts visits of fresh "
         "worker processes. Speed-up: the default kernel's time over the winner's, paired inside "
-        "visits, with its 99 %% interval. Of peak: the rate over the measured ceiling that bounds "
+        "visits, with the interval of the level that it was judged at. Of peak: the rate over the "
+        "measured ceiling that bounds "
         "the problem, memory or arithmetic; over 100 %% means operands that stay in a cache. Max "
         "error: dist in units in the last place (0 is correctly rounded), rho for "
         "contractions; a sampled maximum is a lower bound of the true one. Tied: variants that "
@@ -305,7 +307,8 @@ static void put_running(assay__page *page, const assay__cost_case *c,
     if (isnan(one->ratio) || isnan(one->ratio_lo) || isnan(one->ratio_hi))
         assay__page_cell(page, isnan(one->ratio) ? NULL : assay__format_real(one->ratio, 3).text);
     else
-        assay__page_cellf(page, "%.3f [%.3f, %.3f]", one->ratio, one->ratio_lo, one->ratio_hi);
+        assay__page_cellf(page, "%.3f [%.3f, %.3f]%s", one->ratio, one->ratio_lo, one->ratio_hi,
+                          assay__part_level(one->ratio_level).text);
     cell_error(page, c, one);
     assay__page_cell(page, one->reason[0] != '\0' ? one->reason : one->flags);
 }
@@ -316,7 +319,7 @@ static const assay__html_column running_columns[] = {{"problem", NULL, false},
                                                      {"verdict", NULL, false},
                                                      {"time", "median [95 %]", true},
                                                      {"visits", "all kinds", true},
-                                                     {"time over default", "[99 %]", true},
+                                                     {"time over default", "[interval]", true},
                                                      {"max error", NULL, true},
                                                      {"remark", NULL, false}};
 

@@ -75,7 +75,7 @@ static void speedups(assay__page *page, picked *p)
     const assay__chart_series series = {
         .name = "speed-up", .y = y, .lo = lo, .hi = hi, .notes = notes, .count = n};
     const assay__chart chart = {.kind = ASSAY__CHART_BARS,
-                                .title = "Speed-up over the default kernel, 99 % interval",
+                                .title = "Speed-up over the default kernel, intervals as judged",
                                 .x_title = "problem",
                                 .y_title = "default's time over the winner's",
                                 .y_unit = "x",

@@ -22,7 +22,8 @@ static const char *const titles[] = {"deployment",      "state",      "op",     
                                      "max_rho",         "max_rel",    "max_abs",     "proof",
                                      "workspace_bytes", "flops",      "moved_bytes", "rate",
                                      "rate_unit",       "peak_share", "searched",    "total",
-                                     "stop_reason",     "profile",    "decided_utc", "measurement"};
+                                     "stop_reason",     "profile",    "decided_utc", "measurement",
+                                     "ratio_level"};
 
 static void csv_case(assay__csv_writer *w, const assay__cost_case *c,
                      const assay__cost_candidate *one)
@@ -84,6 +85,7 @@ static void csv_rest(assay__csv_writer *w, const assay__cost_case *c,
     assay__csv_put(w, c->profile);
     assay__csv_put(w, c->decided_utc);
     assay__csv_put_int(w, one->measurement);
+    assay__csv_put_real(w, one->ratio_level);
     assay__csv_end_row(w);
 }
 
@@ -138,6 +140,7 @@ static json_t *candidate_json(const assay__cost_candidate *one)
     bad |= (int)assay__json_put_real(row, "ratio", one->ratio);
     bad |= (int)assay__json_put_real(row, "ratio_lo", one->ratio_lo);
     bad |= (int)assay__json_put_real(row, "ratio_hi", one->ratio_hi);
+    bad |= (int)assay__json_put_real(row, "ratio_level", one->ratio_level);
     bad |= (int)assay__json_put_real(row, "max_ulp", one->max_ulp);
     bad |= (int)assay__json_put_real(row, "max_rho", one->max_rho);
     bad |= (int)assay__json_put_real(row, "max_rel", one->max_rel);
@@ -166,6 +169,7 @@ static int put_winner(json_t *row, const assay__cost_case *c)
     bad |= (int)assay__json_put_real(winner, "speedup", c->speedup);
     bad |= (int)assay__json_put_real(winner, "speedup_lo", c->speedup_lo);
     bad |= (int)assay__json_put_real(winner, "speedup_hi", c->speedup_hi);
+    bad |= (int)assay__json_put_real(winner, "speedup_level", c->speedup_level);
     return bad | (int)assay__json_put_take(row, "winner", winner);
 }
 

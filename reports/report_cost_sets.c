@@ -43,7 +43,8 @@ static void cell_gain(assay__page *page, const assay__set_total *t)
     else if (isnan(t->gain_lo) || isnan(t->gain_hi))
         assay__page_cellf(page, "%.2fx", t->gain);
     else
-        assay__page_cellf(page, "%.2fx [%.2f, %.2f]", t->gain, t->gain_lo, t->gain_hi);
+        assay__page_cellf(page, "%.2fx [%.2f, %.2f]%s", t->gain, t->gain_lo, t->gain_hi,
+                          assay__part_level(t->gain_level).text);
 }
 
 static void total_row(assay__page *page, const assay__set_total *t)
@@ -76,7 +77,7 @@ static const assay__html_column columns[] = {{"set", NULL, false},
                                              {"runs", "all rows", true},
                                              {"defaults", "covered rows [95 %]", true},
                                              {"picked", "covered rows [95 %]", true},
-                                             {"gain", "[99 %]", true},
+                                             {"gain", "[interval]", true},
                                              {"wins", "rows", false},
                                              {"measured as", NULL, false}};
 
@@ -126,7 +127,8 @@ void assay__cost_sets_page(assay__page *page, const assay__set_totals *sets,
         "of "
         "the ends, as if all erred the same way. Gain: defaults over picked, of the ratios that "
         "were "
-        "paired inside visits; it may differ a little from the ratio of the sums. Wins: covered "
+        "paired inside visits; it may differ a little from the ratio of the sums; the level of its "
+        "interval is the least of its parts'. Wins: covered "
         "rows "
         "by picked kernel.");
     if (has_mixed(sets, place))
@@ -140,7 +142,7 @@ static const char *const titles[] = {
     "align_bytes",   "policy",        "rows",       "covered",      "not_measured",
     "no_pick",       "no_default",    "stale_rows", "runs",         "default_ns",
     "default_lo_ns", "default_hi_ns", "picked_ns",  "picked_lo_ns", "picked_hi_ns",
-    "gain",          "gain_lo",       "gain_hi",    "wins"};
+    "gain",          "gain_lo",       "gain_hi",    "wins",         "gain_level"};
 
 static void csv_question(assay__csv_writer *w, const assay__set_total *t)
 {
@@ -173,6 +175,7 @@ static void csv_total(assay__csv_writer *w, const assay__set_total *t)
         assay__csv_put_real(w, figures[i]);
     assay__set_wins_text(t, &wins);
     assay__csv_put(w, wins.len > 0 ? assay__str_text(&wins) : NULL);
+    assay__csv_put_real(w, t->gain_level);
     assay__str_clear(&wins);
     assay__csv_end_row(w);
 }
@@ -249,6 +252,7 @@ static json_t *total_json(const assay__set_total *t)
     bad |= (int)assay__json_put_real(row, "gain", t->gain);
     bad |= (int)assay__json_put_real(row, "gain_lo", t->gain_lo);
     bad |= (int)assay__json_put_real(row, "gain_hi", t->gain_hi);
+    bad |= (int)assay__json_put_real(row, "gain_level", t->gain_level);
     bad |= (int)assay__json_put_take(row, "wins", wins_json(t));
     if (bad == 0)
         return row;

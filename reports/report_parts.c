@@ -34,6 +34,15 @@ const char *assay__part_verdict(assay__verdict verdict)
     return (size_t)verdict < sizeof texts / sizeof *texts ? texts[verdict] : "not judged";
 }
 
+assay__text assay__part_level(double level)
+{
+    assay__text t = {""};
+
+    if (!isnan(level))
+        (void)snprintf(t.text, sizeof t.text, " at %.0f %%", 100.0 * level);
+    return t;
+}
+
 const char *assay__part_proof(unsigned proof)
 {
     const char *name = assay__db_proof_name((assay_proof)proof);

@@ -8,6 +8,7 @@
 
 #include "reports/report_page.h"
 #include "reports/report_set.h"
+#include "support/format.h"
 #include "support/json.h"
 
 /* Facts of a deployment. */
@@ -27,6 +28,8 @@ void assay__part_variant(const assay__report_revision *r, assay__str *out);
 const char *assay__part_verdict(assay__verdict verdict);
 /* "exhaustive", "sampled", "bounded"; "" absent. */
 const char *assay__part_proof(unsigned proof);
+/* Confidence of an interval, after it: " at 90 %"; "" unknown. */
+assay__text assay__part_level(double level);
 /* "config" ...; "" absent. */
 const char *assay__part_stability(unsigned level);
 

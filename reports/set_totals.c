@@ -172,6 +172,7 @@ static assay_status find_case(work *w, const question *wanted, const assay__repo
 
 typedef struct paired { /* of covered rows */
     double base, picked, picked_lo, picked_hi;
+    double level; /* the least of the intervals; NaN: none */
 } paired;
 
 static const assay__cost_candidate *default_of(const assay__cost *cost, const assay__cost_case *c)
@@ -201,6 +202,8 @@ static void add_ratio(paired *sum, double time_ns, const assay__cost_candidate *
     sum->picked += time_ns * (is_default ? 1.0 : winner->ratio);
     sum->picked_lo += time_ns * (is_default ? 1.0 : winner->ratio_lo);
     sum->picked_hi += time_ns * (is_default ? 1.0 : winner->ratio_hi);
+    if (!is_default)
+        sum->level = fmin(sum->level, winner->ratio_level); /* of two, the one that is a number */
 }
 
 static void add_win(assay__set_total *t, const assay__report_revision *r)
@@ -266,6 +269,7 @@ static void finish(assay__set_total *t, const paired *ratios)
     t->gain = above_zero(ratios->base) / above_zero(ratios->picked);
     t->gain_lo = above_zero(ratios->base) / above_zero(ratios->picked_hi);
     t->gain_hi = above_zero(ratios->base) / above_zero(ratios->picked_lo);
+    t->gain_level = isnan(t->gain_lo) ? (double)NAN : ratios->level;
     qsort(t->wins, t->win_count, sizeof *t->wins, by_wins);
 }
 
@@ -275,7 +279,7 @@ static assay_status add_total(work *w, const question *q, size_t begin, size_t e
                               size_t ops)
 {
     const use *first = &w->uses[begin];
-    paired ratios = {0, 0, 0, 0};
+    paired ratios = {0, 0, 0, 0, (double)NAN};
     assay__set_total t = {
         .shape_set = first->shape_set, .dtype = first->dtype, .op = op, .ops = ops};
 

@@ -34,7 +34,8 @@ typedef struct assay__set_total {
     size_t not_measured, no_pick, no_default, stale; /* why the other rows are not covered */
     double runs;                                     /* sum of the counts of all rows */
     assay__set_sum of_default, of_picked;            /* ends of the 95 % intervals, summed */
-    double gain, gain_lo, gain_hi;        /* default over picked, of the paired ratios; 99 %; NaN */
+    double gain, gain_lo, gain_hi; /* default over picked, of the paired ratios; NaN: unknown */
+    double gain_level; /* the least confident interval that went into it; NaN: none did */
     assay__set_win wins[ASSAY__SET_WINS]; /* most first */
     size_t win_count, other_wins;         /* kernels listed; rows that others win */
 } assay__set_total;

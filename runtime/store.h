@@ -19,12 +19,14 @@ typedef struct assay__route_candidate {
     uint64_t accuracy;     /* accuracy.id; 0: none */
     double time_ns, lo_ns, hi_ns; /* published: median of confirming visits, 95 % interval */
     double ratio, ratio_lo,
-        ratio_hi; /* paired against the default kernel, 99 % interval; NaN: none */
+        ratio_hi; /* paired against the default kernel, interval of ratio_level; NaN: none */
     double max_ulp, max_rho, max_rel, max_abs; /* measured; NaN: none */
     uint64_t workspace_bytes;
     uint8_t proof, stability, verdict,
         tied; /* verdict: assay__verdict below; tied: in the tie set */
-    uint8_t quarantined, pad[3];
+    uint8_t quarantined;
+    uint8_t ratio_level; /* per cent; 0: 99, of stores older than schema 5, or no interval */
+    uint8_t pad[2];
 } assay__route_candidate; /* 120 bytes */
 
 typedef enum assay__verdict {
@@ -43,6 +45,11 @@ typedef enum assay__verdict {
 
 /* Can this have been measured?  Records are packed, so no constraint of the store guards them. */
 bool assay__candidate_is_sound(const assay__route_candidate *c);
+
+/* The level of ratio_lo..ratio_hi, a share; NaN: no interval. */
+double assay__ratio_level(const assay__route_candidate *c);
+/* As the record keeps it. */
+uint8_t assay__ratio_level_pack(double level);
 
 /* A variant that routes refer to. */
 typedef struct assay__store_revision {

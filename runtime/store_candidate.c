@@ -27,5 +27,18 @@ bool assay__candidate_is_sound(const assay__route_candidate *c)
            !(c->lo_ns > c->hi_ns) && is_time(c->ratio) && is_time(c->ratio_lo) &&
            is_time(c->ratio_hi) && is_error(c->max_ulp) && is_error(c->max_rho) &&
            is_error(c->max_rel) && is_error(c->max_abs) && c->proof <= ASSAY_PROOF_EXHAUSTIVE &&
-           c->stability <= ASSAY_STABILITY_ANYWHERE && c->tied <= 1 && c->quarantined <= 1;
+           c->stability <= ASSAY_STABILITY_ANYWHERE && c->tied <= 1 && c->quarantined <= 1 &&
+           c->ratio_level < 100;
+}
+
+double assay__ratio_level(const assay__route_candidate *c)
+{
+    if (isnan(c->ratio_lo) || isnan(c->ratio_hi))
+        return (double)NAN;
+    return c->ratio_level == 0 ? 0.99 : c->ratio_level / 100.0;
+}
+
+uint8_t assay__ratio_level_pack(double level)
+{
+    return level > 0.0 && level < 1.0 ? (uint8_t)lround(fmin(100.0 * level, 99.0)) : 0;
 }

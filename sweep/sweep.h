@@ -32,6 +32,7 @@ typedef struct assay__outcome {
     double flops, bytes, peak_share; /* NaN: unknown */
     bool compute_bound;
     double speedup, speedup_lo, speedup_hi; /* default's time over the winner's; NaN: none */
+    double speedup_level;                   /* confidence of that interval; NaN: nothing compared */
     double max_ulp, max_rho;                /* NaN: none */
     bool is_exact;                          /* maxima over all inputs, else lower bounds */
     uint64_t elements;                      /* compared for them; 0 with is_exact */

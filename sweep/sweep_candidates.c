@@ -143,7 +143,7 @@ static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, cons
     memcpy(c->tunables, values, k->desc->tunable_count * sizeof *values);
     c->stable = true;
     c->max_ulp = c->max_rho = c->max_rel = c->max_abs = NAN;
-    c->ratio = c->ratio_lo = c->ratio_hi = NAN;
+    c->ratio = c->ratio_lo = c->ratio_hi = c->ratio_level = NAN;
     c->time_ns = c->lo_ns = c->hi_ns = c->min_ns = NAN;
     ASSAY_TRY(tunables_format(k->desc, values, c->tunables_text, sizeof c->tunables_text));
     ASSAY_TRY(variant_digest(k, values, &c->revision));

@@ -130,33 +130,34 @@ assay_status assay__sweep_learn_floor(sweep *s, size_t begin, size_t end)
     return ASSAY_OK;
 }
 
-/* The ratio to the default over visits that both had, and what it says of the two. */
-static assay_status compare_times(const sweep *s, sweep_candidate *c, const double *ns,
-                                  const double *base_ns, size_t visits, assay_verdict *verdict)
+/* The interval that is published is the one that the verdict was judged by: what was found faster
+ * excludes 1. */
+static void book_ratio(sweep_candidate *c, const assay_comparison *r,
+                       const assay_verdict_rule *rule)
 {
-    assay_verdict_rule rule = rule_of(s, visits);
-    double logs[SWEEP_VISITS];
-    assay_comparison r;
-
-    for (size_t v = 0; v < visits; v++)
-        logs[v] = log(ns[v] / base_ns[v]);
-    ASSAY_TRY(assay__compare_paired(logs, visits, &rule, &r));
-    c->ratio = r.ratio;
-    c->ratio_lo = r.lo;
-    c->ratio_hi = r.hi;
-    *verdict = r.verdict;
-    return ASSAY_OK;
+    c->ratio = r->ratio;
+    c->ratio_lo = r->lo;
+    c->ratio_hi = r->hi;
+    c->ratio_level = rule->confidence;
 }
 
 static assay_status compare_with_default(const sweep *s, const sweep_problem *p, sweep_candidate *c,
                                          size_t visits, assay_verdict *verdict)
 {
     const sweep_candidate *base = &p->candidates[p->default_index];
+    assay_verdict_rule rule = rule_of(s, visits);
+    double logs[SWEEP_VISITS];
+    assay_comparison r;
 
     *verdict = ASSAY_VERDICT_UNDECIDED;
     if (!competes(base, visits) || visits < 2 || c == base)
         return ASSAY_OK;
-    return compare_times(s, c, c->visit_ns, base->visit_ns, visits, verdict);
+    for (size_t v = 0; v < visits; v++)
+        logs[v] = log(c->visit_ns[v] / base->visit_ns[v]);
+    ASSAY_TRY(assay__compare_paired(logs, visits, &rule, &r));
+    book_ratio(c, &r, &rule);
+    *verdict = r.verdict;
+    return ASSAY_OK;
 }
 
 static assay_status interval_of(const double *visit_ns, size_t n, double *median, double *lo,
@@ -259,11 +260,10 @@ static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const swee
                                   size_t n, assay_confirmation *r)
 {
     assay_verdict_rule rule = rule_of(s, n);
-    assay_verdict verdict;
 
     rule.confidence = s->o->profile->confirm_confidence;
     ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, &rule, r));
-    ASSAY_TRY(compare_times(s, c, c->confirm_ns, base->confirm_ns, n, &verdict));
+    book_ratio(c, &r->comparison, &rule);
     c->slower = r->comparison.verdict == ASSAY_VERDICT_SLOWER;
     return ASSAY_OK;
 }
@@ -398,6 +398,7 @@ static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
                         .speedup = c == base ? 1.0 : 1.0 / c->ratio,
                         .speedup_lo = c == base ? 1.0 : 1.0 / c->ratio_hi,
                         .speedup_hi = c == base ? 1.0 : 1.0 / c->ratio_lo,
+                        .speedup_level = c == base ? NAN : c->ratio_level,
                         .max_ulp = c->max_ulp,
                         .max_rho = c->max_rho,
                         .is_exact = c->proof == ASSAY_PROOF_EXHAUSTIVE,
@@ -430,6 +431,7 @@ static void tell_nobody_won(sweep *s, const sweep_problem *p, const char *why)
                         .speedup = NAN,
                         .speedup_lo = NAN,
                         .speedup_hi = NAN,
+                        .speedup_level = NAN,
                         .max_ulp = NAN,
                         .max_rho = NAN,
                         .searched = p->count,

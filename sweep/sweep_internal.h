@@ -69,6 +69,7 @@ typedef struct sweep_candidate {
     bool tied;
     bool slower;                      /* than the default, beyond doubt */
     double ratio, ratio_lo, ratio_hi; /* against the default; NaN none */
+    double ratio_level;               /* confidence of that interval: the one it was judged at */
     double time_ns, lo_ns, hi_ns;
 } sweep_candidate;
 

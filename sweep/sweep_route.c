@@ -13,25 +13,27 @@
 
 static assay__route_candidate record_of(const sweep_candidate *c)
 {
-    return (assay__route_candidate){.revision_row = (uint64_t)c->revision_row,
-                                    .measurement = (uint64_t)c->measurement_row,
-                                    .accuracy = (uint64_t)c->accuracy_row,
-                                    .time_ns = c->time_ns,
-                                    .lo_ns = c->lo_ns,
-                                    .hi_ns = c->hi_ns,
-                                    .ratio = c->is_default ? 1.0 : c->ratio,
-                                    .ratio_lo = c->is_default ? 1.0 : c->ratio_lo,
-                                    .ratio_hi = c->is_default ? 1.0 : c->ratio_hi,
-                                    .max_ulp = c->max_ulp,
-                                    .max_rho = c->max_rho,
-                                    .max_rel = c->max_rel,
-                                    .max_abs = c->max_abs,
-                                    .proof = (uint8_t)c->proof,
-                                    .stability = (uint8_t)assay__sweep_stability(c),
-                                    .verdict = (uint8_t)c->verdict,
-                                    .tied = c->tied ? 1 : 0,
-                                    .quarantined = c->verdict == ASSAY__VERDICT_CRASHED ||
-                                                   c->verdict == ASSAY__VERDICT_TIMEOUT};
+    return (assay__route_candidate){
+        .revision_row = (uint64_t)c->revision_row,
+        .measurement = (uint64_t)c->measurement_row,
+        .accuracy = (uint64_t)c->accuracy_row,
+        .time_ns = c->time_ns,
+        .lo_ns = c->lo_ns,
+        .hi_ns = c->hi_ns,
+        .ratio = c->is_default ? 1.0 : c->ratio,
+        .ratio_lo = c->is_default ? 1.0 : c->ratio_lo,
+        .ratio_hi = c->is_default ? 1.0 : c->ratio_hi,
+        .max_ulp = c->max_ulp,
+        .max_rho = c->max_rho,
+        .max_rel = c->max_rel,
+        .max_abs = c->max_abs,
+        .proof = (uint8_t)c->proof,
+        .stability = (uint8_t)assay__sweep_stability(c),
+        .verdict = (uint8_t)c->verdict,
+        .tied = c->tied ? 1 : 0,
+        .ratio_level = assay__ratio_level_pack(c->is_default ? (double)NAN : c->ratio_level),
+        .quarantined =
+            c->verdict == ASSAY__VERDICT_CRASHED || c->verdict == ASSAY__VERDICT_TIMEOUT};
 }
 
 static bool is_same_kernel(const sweep_kernel *k, const assay__db_variant *v)
@@ -82,6 +84,7 @@ static assay_status keep_others(sweep *s, const sweep_problem *p, assay__db_rout
         if (status != ASSAY_OK || !holds)
             continue;
         old[i].ratio = old[i].ratio_lo = old[i].ratio_hi = NAN;
+        old[i].ratio_level = 0;
         old[i].tied = 0;
         records[row->candidate_count++] = old[i];
     }

@@ -31,6 +31,7 @@ assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_cand
                                  .ratio = c->ratio,
                                  .ratio_lo = c->ratio_lo,
                                  .ratio_hi = c->ratio_hi,
+                                 .ratio_level = c->ratio_level,
                                  .samples = (int64_t)c->sample_count,
                                  .visits = (int64_t)visits,
                                  .stop_reason = c->out ? "out" : "count",

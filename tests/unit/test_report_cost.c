@@ -92,6 +92,7 @@ static void put_route(void)
     all[0].ratio = 0.8;
     all[0].ratio_lo = 0.75;
     all[0].ratio_hi = 0.85;
+    all[0].ratio_level = 90;
     all[0].tied = 1;
     all[1].ratio = all[1].ratio_lo = all[1].ratio_hi = 1.0;
     assay__db_route r = route(all, 2);
@@ -169,10 +170,10 @@ START_TEST(figures_in_markdown)
 {
     plant_all();
     const char *md = report_case_make(&c, "cost", ASSAY__REPORT_MD);
-    ck_assert_ptr_nonnull(strstr(md,
-                                 "| cpu/fast{threads=1} | 800 us \\[790, 810\\] n=3 | "
-                                 "10.0 GB/s | 50.0 % | 1.25x \\[1.18, 1.33\\] | >= 2 ulp | sampled "
-                                 "| 1 | 2 of 12 | full | quick |"));
+    ck_assert_ptr_nonnull(
+        strstr(md, "| cpu/fast{threads=1} | 800 us \\[790, 810\\] n=3 | "
+                   "10.0 GB/s | 50.0 % | 1.25x \\[1.18, 1.33\\] at 90 % | >= 2 ulp | sampled "
+                   "| 1 | 2 of 12 | full | quick |"));
     ck_assert_ptr_nonnull(strstr(md, "1 candidates were rejected. That is expected"));
     ck_assert_ptr_nonnull(strstr(md, "1 of 1 results come from a quick profile"));
 }

@@ -66,6 +66,7 @@ static assay__route_candidate candidate(int64_t revision, double ns, double rati
     one.ratio = ratio;
     one.ratio_lo = ratio >= 1.0 ? ratio : ratio - 0.1;
     one.ratio_hi = ratio >= 1.0 ? ratio : ratio + 0.1;
+    one.ratio_level = ratio >= 1.0 ? 0 : 95;
     return one;
 }
 
@@ -134,6 +135,7 @@ START_TEST(sums_are_weighted_by_count)
     is_near(1, "gain", 3020000.0 / (3000000 * 0.75 + 20000));
     is_near(1, "gain_lo", 3020000.0 / (3000000 * 0.85 + 20000));
     is_near(1, "gain_hi", 3020000.0 / (3000000 * 0.65 + 20000));
+    is_near(1, "gain_level", 0.95);
     is(1, "wins", "cpu/fast 1, cpu/slow 1");
     is(1, "not_measured", "0");
 }
@@ -277,7 +279,8 @@ START_TEST(forms_say_the_same)
     report_case_make(&c, "cost", ASSAY__REPORT_MD);
     ck_assert_ptr_nonnull(strstr(c.text, "## Shape sets"));
     ck_assert_ptr_nonnull(strstr(c.text, "| bert | f32 | all | 2 of 2 | none | 5 | 3.02 ms "));
-    ck_assert_ptr_nonnull(strstr(c.text, "| 1.33x \\[1.18, 1.53\\] | cpu/fast 1, cpu/slow 1 |"));
+    ck_assert_ptr_nonnull(
+        strstr(c.text, "| 1.33x \\[1.18, 1.53\\] at 95 % | cpu/fast 1, cpu/slow 1 |"));
     report_case_make(&c, "cost", ASSAY__REPORT_HTML);
     ck_assert_ptr_nonnull(strstr(c.text, "2 of 2"));
     report_case_make(&c, "cost", ASSAY__REPORT_JSON);

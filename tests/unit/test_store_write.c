@@ -163,6 +163,7 @@ START_TEST(measurement_comes_back_whole)
     ck_assert_double_eq(got.ratio, 0.75);
     ck_assert_double_nan(got.ratio_lo);
     ck_assert_double_nan(got.ratio_hi);
+    ck_assert_double_nan(got.ratio_level);
     ck_assert_int_eq(got.samples, 50);
     ck_assert_int_eq(got.visits, 5);
     ck_assert_uint_eq(got.workspace_bytes, 4096);
