@@ -246,8 +246,7 @@ static assay_status mem_routes(assay__store *store, const char *hex,
 }
 
 static assay_status mem_quarantine(assay__store *store, const char *hex,
-                                   assay_status (*take)(void *, const assay_digest *, const char *,
-                                                        const char *),
+                                   assay_status (*take)(void *, const assay__store_quarantine *),
                                    void *cookie)
 {
     (void)store;

@@ -9,6 +9,7 @@
 #include "runtime/error.h"
 
 _Static_assert(sizeof(assay__route_candidate) == 120, "route.candidates holds packed records");
+_Static_assert(ASSAY__VERDICT_WRONG == 2 && ASSAY__VERDICT_CRASHED == 6, "in READ_QUARANTINE");
 
 enum { READ_COUNT_ROUTES, READ_REVISIONS, READ_ROUTES, READ_QUARANTINE, READ_PEAK, READ_PROOFS };
 
@@ -53,7 +54,14 @@ const assay__sql assay__sql_read[] = {
                      " AND t.superseded_utc IS NULL",
                      0},
     [READ_QUARANTINE] = {"read quarantine",
-                         "SELECT r.variant_revision, ifnull(p.text, ''), q.reason"
+                         "SELECT r.variant_revision, ifnull(p.text, ''), q.reason,"
+                         " CASE WHEN EXISTS (SELECT 1 FROM measurement AS m"
+                         "   WHERE m.deployment = q.deployment AND m.revision = q.revision"
+                         "     AND m.problem = q.problem AND m.verdict = 'wrong') THEN 2"
+                         "  WHEN EXISTS (SELECT 1 FROM measurement AS m"
+                         "   WHERE m.deployment = q.deployment AND m.revision = q.revision"
+                         "     AND m.problem = q.problem AND m.verdict = 'crashed')"
+                         "  THEN 6 ELSE 0 END"
                          " FROM quarantine AS q CROSS JOIN revision AS r ON r.id = q.revision"
                          " LEFT JOIN problem AS p ON p.id = q.problem"
                          " WHERE q.deployment = (SELECT id FROM deployment WHERE digest = ?1)",
@@ -191,23 +199,23 @@ assay_status assay__read_each_route(assay__store *store, const char *deployment_
     return assay__query_finish(&q, status);
 }
 
-assay_status
-assay__read_each_quarantine(assay__store *store, const char *deployment_hex,
-                            assay_status (*row)(void *cookie, const assay_digest *variant,
-                                                const char *problem, const char *reason),
-                            void *cookie)
+assay_status assay__read_each_quarantine(assay__store *store, const char *deployment_hex,
+                                         assay_status (*row)(void *cookie,
+                                                             const assay__store_quarantine *q),
+                                         void *cookie)
 {
     assay__query q;
     assay_status status = ASSAY_OK;
 
     ASSAY_TRY(open_query(store, READ_QUARANTINE, deployment_hex, &q));
     while (status == ASSAY_OK && assay__query_step(&q)) {
-        assay_digest variant;
-        status = read_digest(&q, &variant);
-        const char *problem = assay__column_text(&q);
-        const char *reason = assay__column_text(&q);
+        assay__store_quarantine found;
+        status = read_digest(&q, &found.variant);
+        found.problem = assay__column_text(&q);
+        found.reason = assay__column_text(&q);
+        found.verdict = (assay__verdict)assay__column_int(&q);
         if (status == ASSAY_OK)
-            status = row(cookie, &variant, problem, reason);
+            status = row(cookie, &found);
     }
     return assay__query_finish(&q, status);
 }

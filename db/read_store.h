@@ -27,11 +27,10 @@ assay_status assay__read_each_revision(assay__store *store, const char *deployme
 assay_status assay__read_each_route(assay__store *store, const char *deployment_hex,
                                     assay_status (*row)(void *cookie, const assay__store_route *r),
                                     void *cookie);
-assay_status
-assay__read_each_quarantine(assay__store *store, const char *deployment_hex,
-                            assay_status (*row)(void *cookie, const assay_digest *variant,
-                                                const char *problem, const char *reason),
-                            void *cookie);
+assay_status assay__read_each_quarantine(assay__store *store, const char *deployment_hex,
+                                         assay_status (*row)(void *cookie,
+                                                             const assay__store_quarantine *q),
+                                         void *cookie);
 assay_status assay__read_each_proof(assay__store *store, const char *deployment_hex,
                                     assay_status (*row)(void *cookie, const assay__store_proof *p),
                                     void *cookie);

@@ -125,6 +125,9 @@ static bool is_trusted(const trial *t)
                       "gave a wrong result when run over all inputs, which holds for every "
                       "shape (evidence %llu)",
                       (unsigned long long)t->item->proven.proof->accuracy);
+    if (t->item->measured == NULL && t->item->worst == ASSAY__VERDICT_WRONG)
+        return refuse(t, "gave a wrong result at %.60s, and is not checked at this problem",
+                      t->item->worst_problem);
     if (t->item->measured == NULL)
         return true;
     if (t->item->measured->quarantined)

@@ -51,13 +51,15 @@ static const char *cost_word(assay_tier tier)
     return tier == ASSAY_TIER_DECLARED ? ", its cost is only declared" : "";
 }
 
-/* "; operand 0 must be made contiguous" */
-static void put_copies(const assay__judged *item, char *buf, size_t cap)
+/* "; operand 0 must be made contiguous"; what is worse than that comes instead. */
+static void put_remark(const assay__judged *item, char *buf, size_t cap)
 {
     char which[64];
 
     buf[0] = '\0';
-    if (item->copies == 0)
+    if (item->worst == ASSAY__VERDICT_CRASHED)
+        (void)snprintf(buf, cap, "; crashed at another problem");
+    if (item->copies == 0 || buf[0] != '\0')
         return;
     assay__copies_text(item->copies, which, sizeof which);
     (void)snprintf(buf, cap, "; %s must be made contiguous", which);
@@ -67,21 +69,21 @@ static void put_standing(const assay__judged *item, bool is_default, char *buf, 
 {
     const assay__route_candidate *m = item->measured;
     const int rank = item->binding->default_rank;
-    char time[96] = "", copies[96], whole[64];
+    char time[96] = "", remark[96], whole[64];
 
     if (m != NULL)
         put_time(m, time, sizeof time);
-    put_copies(item, copies, sizeof copies);
+    put_remark(item, remark, sizeof remark);
     if (item->chosen && is_default)
         (void)snprintf(buf, cap, "default kernel (rank %d): nothing measured may answer%s%.45s",
-                       rank, cost_word(item->tier), copies);
+                       rank, cost_word(item->tier), remark);
     else if (m == NULL)
         (void)snprintf(
             buf, cap, "never measured for this question (rank %d)%s%s%.45s", rank,
             item->proof == ASSAY_PROOF_EXHAUSTIVE ? ", its error over all inputs is known" : "",
-            cost_word(item->tier), copies);
+            cost_word(item->tier), remark);
     else if (item->tier == ASSAY_TIER_DECLARED)
-        (void)snprintf(buf, cap, "not ranked: %.60s on contiguous inputs%.45s", time, copies);
+        (void)snprintf(buf, cap, "not ranked: %.60s on contiguous inputs%.45s", time, remark);
     else if (item->tier == ASSAY_TIER_PREDICTED) {
         (void)snprintf(whole, sizeof whole, "%.4g ns [%.4g, %.4g]", item->time_ns, item->lo_ns,
                        item->hi_ns);
@@ -89,7 +91,7 @@ static void put_standing(const assay__judged *item, bool is_default, char *buf, 
                        item->chosen ? "chosen"
                        : item->tied ? "tie"
                                     : "not better for certain",
-                       whole, copies);
+                       whole, remark);
     } else if (item->chosen)
         (void)snprintf(buf, cap, "chosen: %s", time);
     else if (item->tied)

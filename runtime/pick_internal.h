@@ -84,6 +84,8 @@ typedef struct assay__judged {
     const assay__stored_variant *stored;    /* NULL: never measured */
     const assay__route_candidate *measured; /* NULL: nothing measured for this question */
     const char *quarantine;                 /* reason, or NULL */
+    assay__verdict worst;      /* WRONG or CRASHED at another problem; of unmeasured ones alone */
+    const char *worst_problem; /* where, when it is not NONE */
     assay__proven proven;
     /* What is known of its error for this question, from `measured` and `proven`. */
     double max_ulp, max_rho, max_rel, max_abs; /* NaN: no evidence */

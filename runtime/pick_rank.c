@@ -46,6 +46,7 @@ static assay__judged *add_item(assay__judgement *j)
     item->stored = NULL;
     item->measured = NULL;
     item->quarantine = NULL;
+    item->worst = ASSAY__VERDICT_NONE;
     item->proven.proof = NULL;
     item->fit = ASSAY__FIT_FRESH;
     item->tier = ASSAY_TIER_UNKNOWN;
@@ -225,16 +226,18 @@ static assay__judged *collected(const assay__judgement *j, const assay_binding *
     return NULL;
 }
 
-static const char *quarantine_of(const assay__generation *g, const assay_binding *b,
-                                 const int64_t *tunables, const char *text)
+/* What a variant without a measurement of this question did at it, or at others. */
+static void take_record(const assay__generation *g, const char *text, assay__judged *item)
 {
+    const assay_binding *b = item->binding;
     assay_digest variant;
 
     if (g->store->quarantine_count == 0 ||
-        assay__variant_revision(&b->revision, b->desc->tunables, tunables, b->desc->tunable_count,
-                                &variant) != ASSAY_OK)
-        return NULL;
-    return assay__pick_store_quarantine(g->store, &variant, text);
+        assay__variant_revision(&b->revision, b->desc->tunables, item->tunables,
+                                b->desc->tunable_count, &variant) != ASSAY_OK)
+        return;
+    item->quarantine = assay__pick_store_quarantine(g->store, &variant, text);
+    item->worst = assay__pick_store_worst(g->store, &variant, &item->worst_problem);
 }
 
 /* At 64 something is measured, and nothing of it may answer: what is measured at 16 may, unless its
@@ -291,7 +294,7 @@ static assay_status collect_defaults(const assay__generation *g, const assay_que
         item->at_defaults = true;
         item->copies = copies_of(&rows[i], q);
         memcpy(item->tunables, tunables, sizeof item->tunables);
-        item->quarantine = quarantine_of(g, &rows[i], tunables, text);
+        take_record(g, text, item);
         if (may_be_proven(g, q))
             item->proven = assay__proven_of(g, &rows[i], tunables, &q->problem);
         take_evidence(item);
@@ -468,9 +471,12 @@ static size_t rank_known(assay__judgement *j)
     return best != SIZE_MAX ? rank_group(j, j->items[best].copies) : SIZE_MAX;
 }
 
-/* What needs no copies first; then rank order of the table, ties by name, as the table sorts. */
+/* What has never crashed first, then what needs no copies; then rank order of the table, ties by
+ * name, as the table sorts. */
 static int default_order(const assay__judged *a, const assay__judged *b)
 {
+    if ((a->worst == ASSAY__VERDICT_CRASHED) != (b->worst == ASSAY__VERDICT_CRASHED))
+        return a->worst == ASSAY__VERDICT_CRASHED ? 1 : -1;
     if ((a->copies == 0) != (b->copies == 0))
         return a->copies == 0 ? -1 : 1;
     return assay__binding_order(a->binding, b->binding);

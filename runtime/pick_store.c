@@ -15,6 +15,7 @@
 struct assay__quarantined {
     assay_digest variant;
     const char *problem, *reason; /* owned through strings; problem "": all */
+    assay__verdict verdict;
 };
 
 static assay_status fail_memory(void)
@@ -217,17 +218,16 @@ static assay_status take_route(void *cookie, const assay__store_route *r)
     return ASSAY_OK;
 }
 
-static assay_status take_quarantine(void *cookie, const assay_digest *variant, const char *problem,
-                                    const char *reason)
+static assay_status take_quarantine(void *cookie, const assay__store_quarantine *row)
 {
     assay__pick_store *s = cookie;
-    struct assay__quarantined q = {.variant = *variant};
+    struct assay__quarantined q = {.variant = row->variant, .verdict = row->verdict};
     char buf[ASSAY_PROBLEM_TEXT_MAX];
+    const char *problem = row->problem != NULL ? canonical(row->problem, buf, sizeof buf) : "";
 
-    problem = problem != NULL ? canonical(problem, buf, sizeof buf) : "";
     ASSAY_TRY(GROW(s, quarantined, quarantine_count, quarantine_cap, 1));
     ASSAY_TRY(keep_string(s, problem, &q.problem));
-    ASSAY_TRY(keep_string(s, reason, &q.reason));
+    ASSAY_TRY(keep_string(s, row->reason, &q.reason));
     s->quarantined[s->quarantine_count++] = q;
     return ASSAY_OK;
 }
@@ -340,8 +340,8 @@ size_t assay__pick_store_variant(const assay__pick_store *s, uint64_t revision_r
     return low < s->variant_count && s->variants[low].row == revision_row ? low : SIZE_MAX;
 }
 
-const char *assay__pick_store_quarantine(const assay__pick_store *s, const assay_digest *variant,
-                                         const char *problem_text)
+/* The first entry of a variant, or where it would be. */
+static size_t first_quarantined(const assay__pick_store *s, const assay_digest *variant)
 {
     size_t low = 0, high = s->quarantine_count;
 
@@ -352,14 +352,37 @@ const char *assay__pick_store_quarantine(const assay__pick_store *s, const assay
         else
             high = middle;
     }
-    for (; low < s->quarantine_count; low++) {
-        const struct assay__quarantined *q = &s->quarantined[low];
+    return low;
+}
+
+const char *assay__pick_store_quarantine(const assay__pick_store *s, const assay_digest *variant,
+                                         const char *problem_text)
+{
+    for (size_t i = first_quarantined(s, variant); i < s->quarantine_count; i++) {
+        const struct assay__quarantined *q = &s->quarantined[i];
         if (!assay_digest_equal(&q->variant, variant))
             return NULL;
         if (q->problem[0] == '\0' || strcmp(q->problem, problem_text) == 0)
             return q->reason;
     }
     return NULL;
+}
+
+assay__verdict assay__pick_store_worst(const assay__pick_store *s, const assay_digest *variant,
+                                       const char **problem)
+{
+    assay__verdict worst = ASSAY__VERDICT_NONE;
+
+    for (size_t i = first_quarantined(s, variant); i < s->quarantine_count; i++) {
+        const struct assay__quarantined *q = &s->quarantined[i];
+        if (!assay_digest_equal(&q->variant, variant) || worst == ASSAY__VERDICT_WRONG)
+            break;
+        if (q->verdict != ASSAY__VERDICT_WRONG && q->verdict != ASSAY__VERDICT_CRASHED)
+            continue;
+        worst = q->verdict;
+        *problem = q->problem;
+    }
+    return worst;
 }
 
 /* ---- life ---- */

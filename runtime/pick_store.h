@@ -81,5 +81,9 @@ size_t assay__pick_store_variant(const assay__pick_store *s, uint64_t revision_r
 /* Why a variant is quarantined for a problem (its ACCURACY text); NULL: it is not. */
 const char *assay__pick_store_quarantine(const assay__pick_store *s, const assay_digest *variant,
                                          const char *problem_text);
+/* The worst that a variant is known to have done at any problem: WRONG, else CRASHED, else NONE.
+ * problem: where, unless NONE. */
+assay__verdict assay__pick_store_worst(const assay__pick_store *s, const assay_digest *variant,
+                                       const char **problem);
 
 #endif

@@ -82,6 +82,14 @@ typedef struct assay__store_proof {
     bool is_contradicted; /* some check of the same revision here failed */
 } assay__store_proof;
 
+/* A variant that must not run again. */
+typedef struct assay__store_quarantine {
+    assay_digest variant; /* its revision */
+    const char *problem;  /* canonical ACCURACY text; "": all */
+    const char *reason;
+    assay__verdict verdict; /* WRONG or CRASHED at that problem; NONE: neither, or not known */
+} assay__store_quarantine;
+
 typedef struct assay__store assay__store;
 
 /* The read half, about a dozen calls.  A struct of pointers, so that libassay's runtime does not
@@ -103,10 +111,9 @@ typedef struct assay__store_ops {
     assay_status (*each_route)(assay__store *store, const char *deployment_hex,
                                assay_status (*row)(void *cookie, const assay__store_route *r),
                                void *cookie);
-    /* Quarantined variants: (variant revision, problem text or "" for all, reason). */
     assay_status (*each_quarantine)(assay__store *store, const char *deployment_hex,
-                                    assay_status (*row)(void *cookie, const assay_digest *variant,
-                                                        const char *problem, const char *reason),
+                                    assay_status (*row)(void *cookie,
+                                                        const assay__store_quarantine *q),
                                     void *cookie);
     /* NULL in a store that has none. */
     assay_status (*each_proof)(assay__store *store, const char *deployment_hex,

@@ -100,15 +100,13 @@ static assay_status each_route(assay__store *store, const char *hex,
 }
 
 static assay_status each_quarantine(assay__store *store, const char *hex,
-                                    assay_status (*row)(void *, const assay_digest *, const char *,
-                                                        const char *),
+                                    assay_status (*row)(void *, const assay__store_quarantine *),
                                     void *cookie)
 {
     (void)store;
     (void)hex;
     for (size_t i = 0; i < fake.quarantine_count; i++)
-        ASSAY_TRY(row(cookie, &fake.quarantine[i].variant, fake.quarantine[i].problem,
-                      fake.quarantine[i].reason));
+        ASSAY_TRY(row(cookie, &fake.quarantine[i]));
     return ASSAY_OK;
 }
 

@@ -16,18 +16,13 @@ typedef struct fake_route {
     size_t count;
 } fake_route;
 
-typedef struct fake_quarantine {
-    assay_digest variant;
-    const char *problem, *reason;
-} fake_quarantine;
-
 typedef struct fake_store {
     assay_status open_status;
     assay__store_revision revisions[FAKE_ROWS];
     size_t revision_count;
     fake_route *routes; /* borrowed */
     size_t route_count, elsewhere;
-    fake_quarantine quarantine[FAKE_ROWS];
+    assay__store_quarantine quarantine[FAKE_ROWS];
     size_t quarantine_count;
     assay__store_proof proofs[FAKE_ROWS];
     size_t proof_count;

@@ -94,11 +94,62 @@ END_TEST
 
 START_TEST(default_quarantined_for_all_problems_is_not_the_default)
 {
-    fake.quarantine[fake.quarantine_count++] =
-        (fake_quarantine){fake.revisions[1].variant_revision, "", "crashed twice"};
+    fake.quarantine[fake.quarantine_count++] = (assay__store_quarantine){
+        fake.revisions[1].variant_revision, "", "crashed twice", ASSAY__VERDICT_NONE};
     ask("matmul f32,f32,f32 m=65,n=64,k=64");
     ck_assert_str_eq(picked(), "tiled 8 default");
     ck_assert_ptr_nonnull(strstr(explained("gemm", 2)->reason, "crashed twice"));
+}
+END_TEST
+
+static void blame(size_t variant, const char *problem, assay__verdict verdict)
+{
+    fake.quarantine[fake.quarantine_count++] = (assay__store_quarantine){
+        fake.revisions[variant - V_BLAS1].variant_revision, problem, "element 7", verdict};
+}
+
+/* Where nothing of it is measured nobody knows that it is right this time. */
+START_TEST(default_found_wrong_at_another_problem_is_not_the_default)
+{
+    blame(V_BLAS2, "matmul f32,f32,f32 m=9,n=9,k=9", ASSAY__VERDICT_CRASHED);
+    blame(V_BLAS2, "matmul f32,f32,f32 m=1,n=1,k=1", ASSAY__VERDICT_WRONG);
+    blame(V_BLAS2, "matmul f32,f32,f32 m=8,n=8,k=8", ASSAY__VERDICT_CRASHED);
+    ask("matmul f32,f32,f32 m=65,n=64,k=64");
+    ck_assert_str_eq(picked(), "tiled 8 default");
+    ck_assert(explained("gemm", 2)->rejected);
+    ck_assert_str_eq(explained("gemm", 2)->reason,
+                     "gave a wrong result at matmul f32,f32,f32 m=1,n=1,k=1, and is not checked at "
+                     "this problem");
+}
+END_TEST
+
+START_TEST(wrong_at_another_problem_may_be_picked_where_it_was_right)
+{
+    blame(V_TILED16, "matmul f32,f32,f32 m=1,n=1,k=1", ASSAY__VERDICT_WRONG);
+    ask(PROBLEM);
+    ck_assert_str_eq(picked(), "tiled 16");
+}
+END_TEST
+
+/* Last of all, but before nobody: what brought it down may have been the problem's size. */
+START_TEST(default_that_crashed_at_another_problem_comes_last)
+{
+    const char *other = "matmul f32,f32,f32 m=1,n=1,k=1";
+
+    blame(V_BLAS2, other, ASSAY__VERDICT_CRASHED);
+    ask("matmul f32,f32,f32 m=65,n=64,k=64");
+    ck_assert_str_eq(picked(), "tiled 8 default");
+    ck_assert(!explained("gemm", 2)->rejected);
+    ck_assert_str_eq(explained("gemm", 2)->reason,
+                     "never measured for this question (rank 0); crashed at another problem");
+}
+END_TEST
+
+START_TEST(default_that_ran_late_at_another_problem_stays_the_default)
+{
+    blame(V_BLAS2, "matmul f32,f32,f32 m=1,n=1,k=1", ASSAY__VERDICT_NONE);
+    ask("matmul f32,f32,f32 m=65,n=64,k=64");
+    ck_assert_str_eq(picked(), "gemm 2 default");
 }
 END_TEST
 
@@ -291,6 +342,10 @@ static void fill(TCase *subject)
     tcase_add_test(subject, default_uses_no_more_threads_than_allowed);
     tcase_add_test(subject, default_found_wrong_is_not_the_default);
     tcase_add_test(subject, default_quarantined_for_all_problems_is_not_the_default);
+    tcase_add_test(subject, default_found_wrong_at_another_problem_is_not_the_default);
+    tcase_add_test(subject, wrong_at_another_problem_may_be_picked_where_it_was_right);
+    tcase_add_test(subject, default_that_crashed_at_another_problem_comes_last);
+    tcase_add_test(subject, default_that_ran_late_at_another_problem_stays_the_default);
     tcase_add_test(subject, rank_by_paired_ratio_before_time);
     tcase_add_test(subject, rank_by_time_when_a_ratio_is_absent);
     tcase_add_test(subject, screening_alone_displaces_only_from_below_the_interval);

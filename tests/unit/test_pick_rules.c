@@ -143,8 +143,9 @@ END_TEST
 
 START_TEST(rejected_quarantined_for_this_problem_only)
 {
-    fake.quarantine[0] = (fake_quarantine){fake.revisions[3].variant_revision,
-                                           "matmul f32,f32,f32 m=1,n=1,k=1", "x"};
+    fake.quarantine[0] =
+        (assay__store_quarantine){fake.revisions[3].variant_revision,
+                                  "matmul f32,f32,f32 m=1,n=1,k=1", "x", ASSAY__VERDICT_WRONG};
     fake.quarantine_count = 1;
     ask(PROBLEM);
     ck_assert_str_eq(picked(), "tiled 16");

@@ -481,13 +481,13 @@ static assay_status see_route(void *cookie, const assay__store_route *r)
     return ASSAY_OK;
 }
 
-static assay_status see_quarantine(void *cookie, const assay_digest *variant, const char *problem,
-                                   const char *reason)
+static assay_status see_quarantine(void *cookie, const assay__store_quarantine *q)
 {
     seen *s = cookie;
 
     s->count++;
-    snprintf(s->text, sizeof s->text, "%d|%s|%s", variant->bytes[31], problem, reason);
+    snprintf(s->text, sizeof s->text, "%d|%s|%s|%d", q->variant.bytes[31], q->problem, q->reason,
+             (int)q->verdict);
     return ASSAY_OK;
 }
 
@@ -603,10 +603,39 @@ START_TEST(quarantine_and_peaks_are_read)
                      ASSAY_OK);
     ck_assert_uint_eq(s.count, 1);
     ck_assert_ptr_nonnull(strstr(s.text, "7|matmul f32,f32,f32 m=64"));
-    ck_assert_ptr_nonnull(strstr(s.text, "k=64|timeout"));
+    ck_assert_ptr_nonnull(strstr(s.text, "k=64|timeout|0"));
     ck_assert_int_eq(ops->peak(store, rows.deployment_hex, "copy_nt_t2", &value), ASSAY_OK);
     ck_assert_double_eq(value, 21.5);
     ck_assert_int_eq(ops->peak(store, rows.deployment_hex, "copy_nt_t9", &value), ASSAY_NOTFOUND);
+    ops->close(store);
+}
+END_TEST
+
+/* The worst at that problem, whatever the question. */
+START_TEST(quarantine_knows_what_was_wrong_or_crashed)
+{
+    static const struct {
+        assay__verdict verdict;
+        uint32_t align;
+        const char *seen;
+    } steps[] = {{ASSAY__VERDICT_TIMEOUT, 16, "|slow|0"},
+                 {ASSAY__VERDICT_CRASHED, 64, "|slow|6"},
+                 {ASSAY__VERDICT_WRONG, 0, "|slow|2"}};
+    assay__db_measurement m = store_measurement(&rows);
+    assay__store *store = open_reader();
+
+    ck_assert_int_eq(
+        assay__db_put_quarantine(db, rows.revision, rows.deployment, rows.problem, "slow"),
+        ASSAY_OK);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        seen s = {0};
+        m.verdict = steps[i].verdict;
+        m.align = steps[i].align;
+        (void)put_measurement(&m);
+        ck_assert_int_eq(ops->each_quarantine(store, rows.deployment_hex, see_quarantine, &s),
+                         ASSAY_OK);
+        ck_assert_ptr_nonnull(strstr(s.text, steps[i].seen));
+    }
     ops->close(store);
 }
 END_TEST
@@ -742,6 +771,7 @@ int main(void)
     tcase_add_test(pick, route_is_read_and_the_old_one_kept);
     tcase_add_test(pick, revisions_of_this_deployment_are_read);
     tcase_add_test(pick, quarantine_and_peaks_are_read);
+    tcase_add_test(pick, quarantine_knows_what_was_wrong_or_crashed);
     tcase_add_test(pick, proofs_are_read_of_one_deployment);
     tcase_add_test(pick, variants_with_a_proof_alone_are_read);
     tcase_add_test(pick, commits_show_in_the_data_version);
