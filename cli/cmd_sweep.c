@@ -88,8 +88,9 @@ static void on_progress(void *cookie, const assay__progress *p)
         return;
     v->last_print_s = p->elapsed_s;
     clear_line(v);
-    fprintf(stderr, "[%zu/%zu problems, %.0f visits/s, left %s] %s %.60s", p->problems_done,
-            p->problems_total, p->elapsed_s > 0 ? (double)p->steps_done / p->elapsed_s : 0.0,
+    fprintf(stderr, "[%zu/%zu problems, %zu/%zu stays, %.1f/s, left %s] %s %.60s", p->problems_done,
+            p->problems_total, p->steps_done, p->steps_total,
+            p->elapsed_s > 0 ? (double)p->steps_done / p->elapsed_s : 0.0,
             isnan(p->eta_s) ? "-" : assay__format_duration(p->eta_s).text, p->phase, p->problem);
     if (p->wrong + p->failed > 0)
         fprintf(stderr, " (%zu wrong, %zu failed)", p->wrong, p->failed);

@@ -13,23 +13,34 @@
 #include "sweep/sweep_internal.h"
 #include "tuner/device_lock.h"
 
-void assay__sweep_step(sweep *s, const char *phase, const sweep_problem *p, size_t steps)
+void assay__sweep_step(sweep *s, const char *phase, sweep_problem *p, size_t steps)
 {
+    const assay__stay kind = strcmp(phase, "screen") == 0 ? ASSAY__STAY_SCREEN : ASSAY__STAY_VISIT;
     assay__progress *g = &s->progress;
+    double now = assay__sweep_now_s();
 
-    g->steps_done += steps;
+    if (steps > 0) {
+        assay__pace_took(&s->pace, kind, now - s->step_s);
+        p->planned[kind] -= p->planned[kind] > 0;
+    }
+    s->step_s = now;
+    g->steps_done = assay__pace_done(&s->pace);
+    g->steps_total = assay__pace_total(&s->pace);
     g->phase = phase;
     g->problem = p != NULL ? p->text : "";
-    g->elapsed_s = assay__sweep_now_s() - s->begin_s;
-    g->eta_s = NAN;
-    if (g->steps_done > 0 && g->steps_total > 0)
-        g->eta_s = g->elapsed_s * ((double)g->steps_total / (double)g->steps_done - 1.0);
-    if (g->eta_s < 0)
-        g->eta_s = 0;
+    g->elapsed_s = now - s->begin_s;
+    g->eta_s = assay__pace_eta_s(&s->pace);
     g->wrong = s->summary->wrong;
     g->failed = s->summary->crashed + s->summary->timed_out;
     if (s->o->progress != NULL)
         s->o->progress(s->o->cookie, g);
+}
+
+/* How many stays of a kind a problem still has, now that more is known. */
+static void plan_stays(sweep *s, sweep_problem *p, assay__stay kind, size_t count)
+{
+    assay__pace_correct(&s->pace, kind, p->planned[kind], count);
+    p->planned[kind] = count;
 }
 
 void assay__sweep_warn(sweep *s, const char *format, ...)
@@ -46,19 +57,35 @@ void assay__sweep_warn(sweep *s, const char *format, ...)
 
 /* ---- groups ---- */
 
-static size_t group_end(const sweep *s, size_t begin)
+/* Stays that are ahead of a problem that was screened. */
+static size_t visits_ahead(const sweep *s, const sweep_problem *p)
 {
-    double held = 0;
-    size_t end = begin;
+    const assay__profile *f = s->o->profile;
+    size_t ahead = 0, in = 0;
 
-    while (end < s->problem_count) {
-        double more = s->problems[end].skip ? 0 : assay__sweep_bytes_held(s, &s->problems[end]);
-        if (end > begin && held + more > assay__sweep_group_bytes(s))
-            break;
-        held += more;
-        end++;
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (c->out)
+            continue;
+        in++;
+        /* The default stays twice. */
+        ahead += (c->visit_count < f->visits ? f->visits - c->visit_count : 0) *
+                 (i == p->default_index ? 2 : 1);
     }
-    return end;
+    return ahead + (in < 2 ? in : 2) * f->confirms;
+}
+
+static size_t confirms_ahead(const sweep *s, const sweep_problem *p)
+{
+    const assay__profile *f = s->o->profile;
+    size_t ahead = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->candidates[i].out && p->candidates[i].contender)
+            ahead += f->confirms - (p->candidates[i].confirm_count < f->confirms
+                                        ? p->candidates[i].confirm_count
+                                        : f->confirms);
+    return ahead;
 }
 
 static bool over_budget(const sweep *s)
@@ -103,6 +130,8 @@ static assay_status screen(sweep *s, sweep_problem *p)
     s->summary->oracle_s += assay__sweep_now_s() - begin;
     ASSAY_TRY(assay__sweep_visit(s, p, "screen", 0));
     prune(s, p);
+    plan_stays(s, p, ASSAY__STAY_SCREEN, 0);
+    plan_stays(s, p, ASSAY__STAY_VISIT, visits_ahead(s, p));
     return ASSAY_OK;
 }
 
@@ -127,28 +156,50 @@ static assay_status each_visit(sweep *s, size_t begin, size_t end, const char *k
     return status;
 }
 
-static assay_status run_group(sweep *s, size_t begin, size_t end)
+/* Screening shows how fast this machine is today: the group may end sooner than was thought. */
+static assay_status screen_group(sweep *s, size_t begin, size_t *end)
 {
-    const assay__profile *f = s->o->profile;
     assay_status status = ASSAY_OK;
 
-    for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
+    for (size_t i = begin; status == ASSAY_OK && i < *end; i++) {
+        size_t now;
+        if (s->problems[i].skip)
+            continue;
         status = assay__sweep_check_stop(s);
-        if (status == ASSAY_OK && !s->problems[i].skip)
+        if (status == ASSAY_OK)
             status = screen(s, &s->problems[i]);
+        now = assay__sweep_group_end(s, begin);
+        if (now < *end)
+            *end = now > i + 1 ? now : i + 1;
     }
+    return status;
+}
+
+/* Problems from `begin` on; *end: behind the last of them. */
+static assay_status run_group(sweep *s, size_t begin, size_t *group_end)
+{
+    const assay__profile *f = s->o->profile;
+    size_t end;
+    assay_status status = screen_group(s, begin, group_end);
+
+    end = *group_end;
     if (status == ASSAY_OK)
         status = each_visit(s, begin, end, "measure", f->visits);
     if (status == ASSAY_OK)
         status = assay__sweep_learn_floor(s, begin, end);
-    for (size_t i = begin; status == ASSAY_OK && i < end; i++)
-        if (!s->problems[i].skip)
-            status = assay__sweep_choose(s, &s->problems[i]);
+    for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
+        if (s->problems[i].skip)
+            continue;
+        status = assay__sweep_choose(s, &s->problems[i]);
+        plan_stays(s, &s->problems[i], ASSAY__STAY_VISIT, confirms_ahead(s, &s->problems[i]));
+    }
     if (status == ASSAY_OK)
         status = each_visit(s, begin, end, "confirm", f->confirms);
     for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
-        if (!s->problems[i].skip)
-            status = assay__sweep_publish(s, &s->problems[i]);
+        if (s->problems[i].skip)
+            continue;
+        status = assay__sweep_publish(s, &s->problems[i]);
+        plan_stays(s, &s->problems[i], ASSAY__STAY_VISIT, 0);
         s->progress.problems_done++;
     }
     for (size_t i = begin; i < end; i++) {
@@ -166,14 +217,13 @@ static void count_steps(sweep *s)
     const assay__profile *f = s->o->profile;
 
     for (size_t i = 0; i < s->problem_count; i++) {
-        const sweep_problem *p = &s->problems[i];
+        sweep_problem *p = &s->problems[i];
         if (p->skip)
             continue;
         s->summary->problems++;
         s->summary->variants += p->count;
-        /* About half of the variants outlive the screening. */
-        s->progress.steps_total +=
-            p->count + ((p->count + 1) / 2 + 1) * f->visits + 2 * f->confirms;
+        plan_stays(s, p, ASSAY__STAY_SCREEN, p->count);
+        plan_stays(s, p, ASSAY__STAY_VISIT, assay__pace_visits(p->count, f->visits, f->confirms));
     }
     s->progress.problems_total = s->summary->problems;
 }
@@ -214,8 +264,8 @@ static assay_status run_groups(sweep *s)
     assay_status status = assay__sweep_peaks(s);
 
     for (size_t begin = 0; status == ASSAY_OK && begin < s->problem_count;) {
-        size_t end = group_end(s, begin);
-        status = run_group(s, begin, end);
+        size_t end = assay__sweep_group_end(s, begin);
+        status = run_group(s, begin, &end);
         begin = end;
     }
     return status;
@@ -237,7 +287,7 @@ static assay_status run(sweep *s)
         return assay__db_end_sweep(s->db, s->sweep_row, "done", s->aa_floor);
     (void)snprintf(lock_name, sizeof lock_name, "%s", s->deployment.device);
     ASSAY_TRY(assay__device_lock(lock_name, s->o->no_wait, s->o->stop, waiting, s, &lock));
-    s->begin_s = assay__sweep_now_s();
+    s->begin_s = s->step_s = assay__sweep_now_s();
     status = assay__sweep_exhaust(s);
     if (status == ASSAY_OK && s->summary->problems > 0)
         status = run_groups(s);

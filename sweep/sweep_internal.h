@@ -14,6 +14,7 @@
 #include "support/rng.h"
 #include "sweep/sweep.h"
 #include "tuner/arena.h"
+#include "tuner/pace.h"
 #include "tuner/verdict.h"
 #include "tuner/worker_client.h"
 
@@ -21,6 +22,8 @@
 #define SWEEP_VISITS 32 /* of one kind, at most */
 /* The oracle's time for one input set. */
 #define SWEEP_ORACLE_MS 600000
+/* A group's timed calls, at most. */
+#define SWEEP_GROUP_S 1800.0
 
 #define SWEEP_MAX_CANDIDATES 512 /* of one problem, the incumbent not counted */
 #define SWEEP_MAX_RECORDS    (4 * SWEEP_MAX_CANDIDATES) /* of one route, of earlier sweeps too */
@@ -88,11 +91,12 @@ typedef struct sweep_problem {
     size_t sets;
     const char *stratum[SWEEP_SETS];
     int input_fd[SWEEP_SETS], wide_fd[SWEEP_SETS], output_fd;
-    char *output;              /* mapped, guarded */
-    size_t threads;            /* for comparing results */
-    double compare_s;          /* spent on it */
-    struct sweep_known *known; /* outputs compared already; owned */
-    size_t chosen;             /* by the tie rule, before confirmation */
+    char *output;                      /* mapped, guarded */
+    size_t threads;                    /* for comparing results */
+    double compare_s;                  /* spent on it */
+    struct sweep_known *known;         /* outputs compared already; owned */
+    size_t chosen;                     /* by the tie rule, before confirmation */
+    size_t planned[ASSAY__STAY_KINDS]; /* stays that the pace still counts with */
 } sweep_problem;
 
 typedef struct sweep_peak {
@@ -129,6 +133,8 @@ typedef struct sweep {
     size_t equal_count;
     double aa_floor; /* of this machine, from them; NaN: too few */
     double begin_s, timed_ns;
+    double step_s; /* the last stay ended then */
+    assay__pace pace;
     assay__progress progress;
 } sweep;
 
@@ -176,6 +182,8 @@ assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_cand
 /* What a problem's inputs and expected results take, and a group of problems may. */
 double assay__sweep_bytes_held(const sweep *s, const sweep_problem *p);
 double assay__sweep_group_bytes(const sweep *s);
+/* Behind the last problem of the group that begins there. */
+size_t assay__sweep_group_end(const sweep *s, size_t begin);
 /* Why this machine cannot check the problem; false: it can. */
 bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason, size_t cap);
 /* Peaks from the store when they are fresh and a spot check agrees, else measured. */
@@ -202,6 +210,7 @@ assay_status assay__sweep_exhaust(sweep *s);
 void assay__sweep_exhaust_clear(sweep *s);
 /* The worst of a candidate's own check and of its run over all inputs. */
 void assay__sweep_exhaust_merge(sweep_candidate *c);
-void assay__sweep_step(sweep *s, const char *phase, const sweep_problem *p, size_t steps);
+/* One stay more, or (steps 0) just the phase. */
+void assay__sweep_step(sweep *s, const char *phase, sweep_problem *p, size_t steps);
 
 #endif

@@ -43,6 +43,51 @@ double assay__sweep_group_bytes(const sweep *s)
     return fmin(s->o->profile->group_bytes, GROUP_SHARE * s->memory_bytes); /* NaN: not known */
 }
 
+/* Seconds that a stay takes: the profile's calls, or what it took so far.  Of visits that were not
+ * seen yet those of the screening tell how loaded the machine is. */
+static double stay_s(const sweep *s, assay__stay kind)
+{
+    const assay__profile *f = s->o->profile;
+    const double ns =
+        kind == ASSAY__STAY_SCREEN ? f->warm_ns / 2 + f->budget_ns / 4 : f->warm_ns + f->budget_ns;
+    double mean = assay__pace_mean_s(&s->pace, kind);
+
+    if (s->pace.done[kind] == 0)
+        mean = assay__pace_mean_s(&s->pace, ASSAY__STAY_SCREEN);
+    return fmax(ns * 1e-9, mean);
+}
+
+static double expected_s(const sweep *s, const sweep_problem *p)
+{
+    double sum = 0;
+
+    for (int kind = 0; kind < ASSAY__STAY_KINDS; kind++)
+        sum += (double)p->planned[kind] * stay_s(s, (assay__stay)kind);
+    return sum;
+}
+
+/* Routes come at the end of a group, and what ends before then has measured for nothing until it is
+ * resumed: a group takes a quarter of the budget at most, or half an hour. */
+size_t assay__sweep_group_end(const sweep *s, size_t begin)
+{
+    const double bytes = assay__sweep_group_bytes(s);
+    const double seconds =
+        s->o->budget_s > 0 ? fmin(s->o->budget_s / 4, SWEEP_GROUP_S) : SWEEP_GROUP_S;
+    double held = 0, takes = 0;
+    size_t end = begin;
+
+    for (; end < s->problem_count; end++) {
+        const sweep_problem *p = &s->problems[end];
+        if (p->skip)
+            continue;
+        held += assay__sweep_bytes_held(s, p);
+        takes += expected_s(s, p);
+        if (end > begin && (held > bytes || takes > seconds))
+            break;
+    }
+    return end;
+}
+
 bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason, size_t cap)
 {
     const double need = bytes_needed(s, p), have = MEMORY_SHARE * s->memory_bytes;

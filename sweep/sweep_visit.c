@@ -286,8 +286,7 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
         return assay__fail(ASSAY_NOMEM, "visit order");
     n = order_of(s, p, kind, ordinal, order);
     for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
-        if (s->o->stop != NULL && *s->o->stop)
-            status = assay__fail(ASSAY_INTERRUPTED, "interrupted");
+        status = assay__sweep_check_stop(s);
         if (status == ASSAY_OK)
             status = visit_one(s, p, &p->candidates[order[i]], &w,
                                kind_of(&p->candidates[order[i]], kind, ordinal));

@@ -96,13 +96,23 @@ static int64_t now_ms(void)
 
 static const assay__wait wait_for_ever = {.timeout_ms = -1, .drain_fd = -1};
 
+/* What is left until the deadline (< 0: none); what is excused is asked for only past it. */
+static int64_t left_ms(int64_t deadline_ms, const assay__wait *w)
+{
+    int64_t left = deadline_ms < 0 ? 1000 : deadline_ms - now_ms();
+
+    if (left <= 0 && w->excused_ms != NULL)
+        left += w->excused_ms(w->cookie);
+    return left;
+}
+
 /* Waits until the socket is readable or the deadline (< 0: none) has passed. */
 static assay_status wait_readable(int socket, int64_t deadline_ms, const assay__wait *w)
 {
     for (;;) {
         struct pollfd p[2] = {{.fd = socket, .events = POLLIN},
                               {.fd = w->drain_fd, .events = POLLIN}};
-        int64_t left = deadline_ms < 0 ? 1000 : deadline_ms - now_ms();
+        int64_t left = left_ms(deadline_ms, w);
         int r;
 
         if (w->stop != NULL && *w->stop)

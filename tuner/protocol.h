@@ -35,6 +35,7 @@ typedef struct assay__wait {
     const volatile int *stop; /* nonzero: give up with ASSAY_INTERRUPTED */
     int drain_fd;             /* < 0: none; readable: drain() must empty it */
     void (*drain)(void *cookie, int fd);
+    int64_t (*excused_ms)(void *cookie); /* what does not count against timeout_ms; NULL: nothing */
     void *cookie;
 } assay__wait;
 

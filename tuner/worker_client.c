@@ -16,6 +16,11 @@
 
 #include "runtime/error.h"
 #include "tuner/protocol.h"
+#include "tuner/run_delay.h"
+
+/* A worker that gets no CPU is not hung, but may be hung as well: it is given up after so many
+ * times its limit. */
+#define MOST_EXCUSED 8
 
 #define LOG_CAP   4096
 #define WORKER_FD 3
@@ -29,6 +34,9 @@ struct assay__worker {
     const volatile int *stop;
     char log[LOG_CAP];
     size_t log_used;
+    int timeout_ms; /* of the call under way */
+    int64_t excused_ms;
+    assay__run_delay delay; /* since it began */
 };
 
 /* Keeps the newest LOG_CAP / 2 .. LOG_CAP bytes; a flood costs nothing but reading it. */
@@ -211,7 +219,7 @@ static void reap_crashed(assay__worker *w, char *buf, size_t cap)
     finish(w, true, buf, cap);
 }
 
-static assay_status call_failed(assay__worker *w, assay_status status, int timeout_ms)
+static assay_status call_failed(assay__worker *w, assay_status status)
 {
     char end[128] = "";
 
@@ -221,7 +229,11 @@ static assay_status call_failed(assay__worker *w, assay_status status, int timeo
         return assay__fail(ASSAY_CRASH, "the worker ended: %s", end);
     case ASSAY_TIMEOUT:
         finish(w, true, end, sizeof end);
-        return assay__fail(ASSAY_TIMEOUT, "no reply within %d ms: killed", timeout_ms);
+        if (w->excused_ms > 0)
+            return assay__fail(ASSAY_TIMEOUT,
+                               "no reply within %d ms and %lld ms that it waited for a CPU: killed",
+                               w->timeout_ms, (long long)w->excused_ms);
+        return assay__fail(ASSAY_TIMEOUT, "no reply within %d ms: killed", w->timeout_ms);
     case ASSAY_INTERNAL: /* the same program is on the other side: a kernel has written there */
         finish(w, true, end, sizeof end);
         return assay__fail_context(ASSAY_CRASH, "the worker's answer makes no sense, killed");
@@ -243,10 +255,22 @@ static assay_status reply_status(json_t *body)
     return assay__fail((assay_status)json_integer_value(code), "%s", text != NULL ? text : "");
 }
 
+/* A limit is for kernels that hang, not for those whose neighbours take the CPU. */
+static int64_t excused_ms(void *cookie)
+{
+    assay__worker *w = cookie;
+    int64_t most = (int64_t)w->timeout_ms * MOST_EXCUSED;
+
+    w->excused_ms = (int64_t)(assay__run_delay_ns(&w->delay) / 1000000);
+    if (w->excused_ms > most)
+        w->excused_ms = most;
+    return w->excused_ms;
+}
+
 assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fds, size_t fd_count,
                                 int timeout_ms, json_t **reply)
 {
-    const assay__wait wait = {timeout_ms, w->stop, w->log_fd, drain_log, w};
+    const assay__wait wait = {timeout_ms, w->stop, w->log_fd, drain_log, excused_ms, w};
     assay__message m = {0};
     assay_status status;
 
@@ -258,6 +282,9 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
         return assay__fail(ASSAY_CRASH, "the worker has ended before");
     }
     w->token++;
+    w->timeout_ms = timeout_ms;
+    w->excused_ms = 0;
+    assay__run_delay_begin(&w->delay, w->pid);
     status = assay__message_send(w->socket, w->token, request, fds, fd_count);
     json_decref(request);
     if (status == ASSAY_OK)
@@ -266,11 +293,11 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
         status = assay__fail(ASSAY_CRASH, "a reply to another request");
     if (status != ASSAY_OK) {
         assay__message_clear(&m);
-        return call_failed(w, status, timeout_ms);
+        return call_failed(w, status);
     }
     status = reply_status(m.body);
     if (status == ASSAY_INTERNAL && !json_is_integer(json_object_get(m.body, "status")))
-        status = call_failed(w, status, timeout_ms);
+        status = call_failed(w, status);
     if (status == ASSAY_OK)
         *reply = json_incref(m.body);
     assay__message_clear(&m);

@@ -4,15 +4,22 @@
 #include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tuner/device_lock.h"
 #include "tuner/protocol.h"
+#include "tuner/run_delay.h"
 #include "tuner/worker_client.h"
 
 static int pair[2];
@@ -129,6 +136,170 @@ START_TEST(message_silence_times_out_and_stop_interrupts)
 
     ck_assert_int_eq(assay__message_receive(pair[1], &soon, &m), ASSAY_TIMEOUT);
     ck_assert_int_eq(assay__message_receive(pair[1], &stopped, &m), ASSAY_INTERRUPTED);
+}
+END_TEST
+
+/* The peer answers once its time is up, and says that it had no CPU until then. */
+static int64_t answer_late(void *cookie)
+{
+    json_t *body = json_pack("{s:s}", "cmd", "late");
+    int *asked = cookie;
+
+    if ((*asked)++ == 0)
+        ck_assert_int_eq(assay__message_send(pair[0], 5, body, NULL, 0), ASSAY_OK);
+    json_decref(body);
+    return 600000;
+}
+
+START_TEST(message_waits_on_for_what_is_excused)
+{
+    int asked = 0;
+    const assay__wait wait = {
+        .timeout_ms = 0, .drain_fd = -1, .excused_ms = answer_late, .cookie = &asked};
+    assay__message m;
+
+    ck_assert_int_eq(assay__message_receive(pair[1], &wait, &m), ASSAY_OK);
+    ck_assert_uint_eq(m.token, 5);
+    ck_assert_int_ge(asked, 1);
+    assay__message_clear(&m);
+}
+END_TEST
+
+/* ---- waiting for a CPU ---- */
+
+static bool kernel_counts_waits(void)
+{
+    return access("/proc/self/schedstat", R_OK) == 0;
+}
+
+/* This process and all that it starts from here on share one CPU. */
+static void share_one_cpu(void)
+{
+    cpu_set_t all, one;
+    size_t cpu = 0;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(cpu, &all))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+/* A test that fails leaves nothing behind that takes a CPU. */
+static void die_with_parent(void)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == 1)
+        _exit(1);
+}
+
+static pid_t spin(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        die_with_parent();
+        for (volatile unsigned i = 0;; i++)
+            ;
+    }
+    ck_assert_int_gt(pid, 0);
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+START_TEST(delay_of_one_that_shares_its_cpu_grows)
+{
+    assay__run_delay delay;
+    pid_t first, second;
+
+    if (!kernel_counts_waits())
+        return;
+    share_one_cpu();
+    first = spin();
+    second = spin();
+    assay__run_delay_begin(&delay, first);
+    ck_assert_uint_eq(delay.count, 1);
+    while (assay__run_delay_ns(&delay) < 20000000) /* two spin on one CPU: it must come */
+        usleep(10000);
+    /* What was before does not count. */
+    assay__run_delay_begin(&delay, first);
+    ck_assert_uint_ge(delay.threads[0].waited_ns, 20000000);
+    delay.threads[0].waited_ns += UINT64_C(3600000000000);
+    ck_assert_uint_eq(assay__run_delay_ns(&delay), 0);
+    end(first);
+    end(second);
+}
+END_TEST
+
+START_TEST(delay_of_one_that_sleeps_or_is_gone_is_none)
+{
+    assay__run_delay delay;
+    int sync[2];
+    char c = 'a';
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(sync), 0);
+    pid = fork();
+    if (pid == 0) {
+        die_with_parent();
+        (void)!write(sync[1], &c, 1);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(sync[0], &c, 1), 1);
+    usleep(50000); /* it is asleep by now; else its way there counts, which is below a second */
+    assay__run_delay_begin(&delay, pid);
+    usleep(50000);
+    ck_assert_uint_lt(assay__run_delay_ns(&delay), 1000000000);
+    end(pid);
+    ck_assert_uint_eq(assay__run_delay_ns(&delay), 0);
+    close(sync[0]);
+    close(sync[1]);
+}
+END_TEST
+
+/* This program is its own worker: it says hello and then computes for ever. */
+static int serve(int socket)
+{
+    json_t *fine = json_pack("{s:i}", "status", 0);
+    assay__message m;
+
+    die_with_parent();
+    if (assay__message_receive(socket, NULL, &m) != ASSAY_OK ||
+        assay__message_send(socket, m.token, fine, NULL, 0) != ASSAY_OK ||
+        assay__message_receive(socket, NULL, &m) != ASSAY_OK)
+        return 1;
+    for (volatile unsigned i = 0;; i++)
+        ;
+    return 0;
+}
+
+/* A worker that computes for ever beside another process on one CPU: it is given up all the same,
+ * and what it waited is told. */
+START_TEST(worker_without_a_cpu_is_excused_but_not_for_ever)
+{
+    const assay__worker_options options = {.program = NULL};
+    assay__worker *w = NULL;
+    json_t *reply = NULL;
+    pid_t other;
+
+    if (!kernel_counts_waits())
+        return;
+    share_one_cpu();
+    other = spin();
+    ck_assert_int_eq(assay__worker_start(&options, &w), ASSAY_OK);
+    ck_assert_int_eq(assay__worker_call(w, json_pack("{s:s}", "cmd", "spin"), NULL, 0, 60, &reply),
+                     ASSAY_TIMEOUT);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "no reply within 60 ms and "));
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), " ms that it waited for a CPU"));
+    assay__worker_stop(&w);
+    end(other);
 }
 END_TEST
 
@@ -296,8 +467,10 @@ START_TEST(lock_file_is_for_every_user)
 }
 END_TEST
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "__worker") == 0)
+        return serve(3);
     Suite *s = suite_create("protocol");
     TCase *message = tcase_create("message"), *worker = tcase_create("worker");
 
@@ -308,6 +481,10 @@ int main(void)
     tcase_add_test(message, message_cut_in_its_body_is_a_crash);
     tcase_add_test(message, message_of_a_foreigner_is_refused);
     tcase_add_test(message, message_silence_times_out_and_stop_interrupts);
+    tcase_add_test(message, message_waits_on_for_what_is_excused);
+    tcase_add_test(worker, delay_of_one_that_shares_its_cpu_grows);
+    tcase_add_test(worker, delay_of_one_that_sleeps_or_is_gone_is_none);
+    tcase_add_test(worker, worker_without_a_cpu_is_excused_but_not_for_ever);
     tcase_add_test(worker, worker_that_ends_at_once_is_told_with_its_exit);
     tcase_add_test(worker, worker_program_that_is_missing_is_an_error);
     tcase_add_test(worker, lock_is_exclusive_and_names_its_holder);

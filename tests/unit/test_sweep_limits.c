@@ -94,6 +94,62 @@ START_TEST(memory_limits_a_group)
 }
 END_TEST
 
+/* ---- groups ---- */
+
+#define MANY 40
+
+/* Problems of 30 screening stays and 200 visits each, nothing in their inputs. */
+static sweep_problem many[MANY];
+
+static void setup_many(void)
+{
+    profile.warm_ns = 20e6;
+    profile.budget_ns = 80e6; /* a visit takes 0.1 s, a screening stay 0.03 s */
+    memset(many, 0, sizeof many);
+    for (size_t i = 0; i < MANY; i++) {
+        ck_assert_int_eq(assay_problem_init(ASSAY_OP_matmul, ASSAY_F32, &many[i].problem),
+                         ASSAY_OK);
+        many[i].planned[ASSAY__STAY_SCREEN] = 30;
+        many[i].planned[ASSAY__STAY_VISIT] = 200; /* 20.9 s with the screening */
+    }
+    s.problems = many;
+    s.problem_count = MANY;
+    s.memory_bytes = (double)NAN;
+}
+
+START_TEST(budget_limits_a_group)
+{
+    setup_many();
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), MANY); /* 836 s: below half an hour */
+    options.budget_s = 800;
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 9); /* 200 s */
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 36), MANY);
+    many[3].skip = true;
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 10);
+    options.budget_s = 1; /* one problem at least */
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 1);
+    options.budget_s = 0;
+    for (size_t i = 0; i < MANY; i++)
+        many[i].planned[ASSAY__STAY_VISIT] = 1790; /* 179.9 s */
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 4), 14);
+}
+END_TEST
+
+/* A loaded machine takes longer than the profile's calls do. */
+START_TEST(pace_so_far_limits_a_group)
+{
+    setup_many();
+    options.budget_s = 800;
+    assay__pace_took(&s.pace, ASSAY__STAY_VISIT, 0.2);
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 4); /* 40.9 s each */
+    assay__pace_took(&s.pace, ASSAY__STAY_SCREEN, 2);
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 2); /* 100 s each */
+    memset(&s.pace, 0, sizeof s.pace);
+    assay__pace_took(&s.pace, ASSAY__STAY_SCREEN, 0.25); /* visits will not take less */
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 3); /* 57.5 s each */
+}
+END_TEST
+
 /* ---- what there is ---- */
 
 static void put(const char *path, const char *text)
@@ -171,6 +227,8 @@ int main(void)
     tcase_add_test(limits, memory_counts_rotated_operands);
     tcase_add_test(limits, oracle_limits_a_problem);
     tcase_add_test(limits, memory_limits_a_group);
+    tcase_add_test(limits, budget_limits_a_group);
+    tcase_add_test(limits, pace_so_far_limits_a_group);
     tcase_add_test(limits, free_memory_of_a_plain_machine);
     tcase_add_test(limits, free_memory_of_containers);
     tcase_add_test(limits, free_memory_here_is_known);
