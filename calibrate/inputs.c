@@ -297,11 +297,17 @@ static void plan_integers(filler *f)
     f->density = fmin(1.0, exact / (product * fmax((double)f->k, 1.0)));
 }
 
-static void plan_matmul(filler *f, const assay_problem *problem)
+static bool is_transposed(const filler *f, const assay_problem *problem)
 {
     const char *side = f->operand == 0 ? "trans_a" : "trans_b";
-    bool is_transposed = assay_problem_int(problem, side) != 0;
-    bool is_inner = (f->operand == 0) != is_transposed;
+
+    return problem->op == ASSAY_OP_matmul && assay_problem_int(problem, side) != 0;
+}
+
+/* Of a fused_linear too; along its bias nothing is summed, which no set needs to know. */
+static void plan_matmul(filler *f, const assay_problem *problem)
+{
+    bool is_inner = (f->operand == 0) != is_transposed(f, problem);
 
     f->k = (uint64_t)assay_problem_int(problem, "k");
     f->line = is_inner ? f->cols : f->rows;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/blis/blis_gemm.c -- matmul through bli_sgemm and bli_dgemm. */
+/* backends/blis/blis_gemm.c -- matmul through bli_sgemm and bli_dgemm, and fused_linear:
+ * the bias in every row of y, then beta 1. */
 #include "backends/blis/blis_calls.h"
 #include "backends/matmul_launch.h"
 #include "backends/thread_choice.h"

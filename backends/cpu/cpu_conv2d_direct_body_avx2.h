@@ -71,7 +71,9 @@ static void IN(sum_strip)(const IN(direct) * d, const REAL *x, int64_t group, in
             int64_t at = t * NR + NR > s->places && s->places >= NR ? s->places - NR : t * NR;
             FN(sums) tile;
             IN(sum_taps)(kc, rows, x + at, d->offsets + p0, &tile);
-            FN(put)(&tile, sums + (t - tile0) * NR, ld, MR, NR, 1, p0 == 0 ? 0 : 1);
+            FN(put)
+            (&tile, (FN(source)){sums + (t - tile0) * NR, ld}, sums + (t - tile0) * NR, ld, MR, NR,
+             1, p0 == 0 ? 0 : 1);
         }
     }
 }

@@ -78,7 +78,9 @@ static void IN(strip)(const IN(product) * d, int64_t group, int64_t k, int64_t f
         for (int64_t at = 0; at < count; at += NR) {
             FN(sums) tile;
             FN(sum_direct)(kc, rows, 1, panel + at * g->taps + p0 * NR, NR, &tile);
-            FN(put)(&tile, sums + at, d->block, MR, NR, 1, p0 == 0 ? 0 : 1);
+            FN(put)
+            (&tile, (FN(source)){sums + at, d->block}, sums + at, d->block, MR, NR, 1,
+             p0 == 0 ? 0 : 1);
         }
     }
     for (int64_t i = 0; i < MR && k + i < g->k; i++)

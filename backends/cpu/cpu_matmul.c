@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/cpu/cpu_matmul.c -- C = alpha op(A) op(B) + beta C without special instructions.
+/* backends/cpu/cpu_matmul.c -- C = alpha op(A) op(B) + beta C, and y = a b + bias, without
+ * special instructions.
  *
  * A stretch of one row of C is summed in a local array in order of k: f64 in f64, others in f32. */
 #include "backends/cpu/cpu_matmul.h"
@@ -10,39 +11,45 @@
 enum { STRETCH = 256 };
 
 /* row_<name>: columns [from, to) of row i. */
-#define PRODUCT(name, type, real, widen, narrow)                                              \
-    static void stretch_##name(const cpu_matmul *g, const type *a, const type *b, type *c,    \
-                               int64_t cols)                                                  \
-    {                                                                                         \
-        real sums[STRETCH] = {0}, alpha = (real)g->alpha, beta = (real)g->beta;               \
-        for (int64_t p = 0; p < g->k; p++) {                                                  \
-            real x = widen(a[p * g->a_k]);                                                    \
-            const type *row = b + p * g->b_k;                                                 \
-            if (g->b_col == 1)                                                                \
-                for (int64_t j = 0; j < cols; j++)                                            \
-                    sums[j] += x * widen(row[j]);                                             \
-            else                                                                              \
-                for (int64_t j = 0; j < cols; j++)                                            \
-                    sums[j] += x * widen(row[j * g->b_col]);                                  \
-        }                                                                                     \
-        for (int64_t j = 0; j < cols; j++) {                                                  \
-            real product = g->k > 0 ? alpha * sums[j] : 0;                                    \
-            c[j] = narrow(beta == 0 ? product : product + beta * widen(c[j]));                \
-        }                                                                                     \
-    }                                                                                         \
-    static void row_##name(const cpu_matmul *g, int64_t index)                                \
-    {                                                                                         \
-        int64_t batch = index / g->m, i = index % g->m;                                       \
-        const type *a = (const type *)(const void *)g->a + batch * g->a_batch + i * g->a_row; \
-        const type *b = (const type *)(const void *)g->b + batch * g->b_batch;                \
-        type *c = (type *)(void *)g->c + batch * g->c_batch + i * g->c_row;                   \
-        for (int64_t j = 0; j < g->n; j += STRETCH)                                           \
-            stretch_##name(g, a, b + j * g->b_col, c + j,                                     \
-                           g->n - j < STRETCH ? g->n - j : STRETCH);                          \
-    }                                                                                         \
-    CPU_ENTRY(matmul_##name)                                                                  \
-    {                                                                                         \
-        return run(launch, row_##name);                                                       \
+#define PRODUCT(name, type, real, widen, narrow)                                                   \
+    static void stretch_##name(const cpu_matmul *g, const type *a, const type *b, const type *old, \
+                               type *c, int64_t cols)                                              \
+    {                                                                                              \
+        real sums[STRETCH] = {0}, alpha = (real)g->alpha, beta = (real)g->beta;                    \
+        for (int64_t p = 0; p < g->k; p++) {                                                       \
+            real x = widen(a[p * g->a_k]);                                                         \
+            const type *row = b + p * g->b_k;                                                      \
+            if (g->b_col == 1)                                                                     \
+                for (int64_t j = 0; j < cols; j++)                                                 \
+                    sums[j] += x * widen(row[j]);                                                  \
+            else                                                                                   \
+                for (int64_t j = 0; j < cols; j++)                                                 \
+                    sums[j] += x * widen(row[j * g->b_col]);                                       \
+        }                                                                                          \
+        for (int64_t j = 0; j < cols; j++) {                                                       \
+            real product = g->k > 0 ? alpha * sums[j] : 0;                                         \
+            c[j] = narrow(beta == 0 ? product : product + beta * widen(old[j]));                   \
+        }                                                                                          \
+    }                                                                                              \
+    static void row_##name(const cpu_matmul *g, int64_t index)                                     \
+    {                                                                                              \
+        int64_t batch = index / g->m, i = index % g->m;                                            \
+        const type *a = (const type *)(const void *)g->a + batch * g->a_batch + i * g->a_row;      \
+        const type *b = (const type *)(const void *)g->b + batch * g->b_batch;                     \
+        type *c = (type *)(void *)g->c + batch * g->c_batch + i * g->c_row;                        \
+        const type *old =                                                                          \
+            (const type *)(const void *)g->old + batch * g->old_batch + i * g->old_row;            \
+        for (int64_t j = 0; j < g->n; j += STRETCH)                                                \
+            stretch_##name(g, a, b + j * g->b_col, old + j, c + j,                                 \
+                           g->n - j < STRETCH ? g->n - j : STRETCH);                               \
+    }                                                                                              \
+    CPU_ENTRY(matmul_##name)                                                                       \
+    {                                                                                              \
+        return run(launch, row_##name);                                                            \
+    }                                                                                              \
+    CPU_ENTRY(fused_linear_##name)                                                                 \
+    {                                                                                              \
+        return run(launch, row_##name);                                                            \
     }
 
 typedef struct portable {

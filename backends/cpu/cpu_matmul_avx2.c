@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/cpu/cpu_matmul_avx2.c -- C = alpha op(A) op(B) + beta C, packed panels and a 6 x 2
- * vector kernel; f16 and bf16 are widened while packing, summed in f32 and rounded once.
+/* backends/cpu/cpu_matmul_avx2.c -- C = alpha op(A) op(B) + beta C, and y = a b + bias, by packed
+ * panels and a 6 x 2 vector kernel; f16 and bf16 are widened while packing, summed in f32 and
+ * rounded once.
  *
  * The products of one element are summed in order of k in blocks of kc, whatever the thread count
  * and mc. */
@@ -141,6 +142,26 @@ CPU_ENTRY(matmul_f16_avx2)
 }
 
 CPU_ENTRY(matmul_bf16_avx2)
+{
+    return run_bf16(launch);
+}
+
+CPU_ENTRY(fused_linear_f64_avx2)
+{
+    return run_f64(launch);
+}
+
+CPU_ENTRY(fused_linear_f32_avx2)
+{
+    return run_f32(launch);
+}
+
+CPU_ENTRY(fused_linear_f16_avx2)
+{
+    return run_f16(launch);
+}
+
+CPU_ENTRY(fused_linear_bf16_avx2)
 {
     return run_bf16(launch);
 }

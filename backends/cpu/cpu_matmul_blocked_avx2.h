@@ -39,6 +39,7 @@ typedef struct IN(block) {
     int64_t mc, kc, nc; /* block sizes; nc: columns of op(B) packed at a time */
     int64_t splits;     /* parts of these columns, for few rows and many threads */
     const TYPE *a, *b;  /* of this product of the batch */
+    const TYPE *old;
     TYPE *c;
     REAL *packed_b;
     int64_t col0, cols; /* the columns at hand */
@@ -65,9 +66,9 @@ static void IN(pack_b)(void *cookie, int64_t index)
     }
 }
 
-/* C = alpha sums + beta C with one rounding to TYPE at the end. */
-static void IN(finish)(const cpu_matmul *g, const REAL *sums, int64_t ld, TYPE *c, int64_t rows,
-                       int64_t cols)
+/* C = alpha sums + beta old with one rounding to TYPE at the end. */
+static void IN(finish)(const cpu_matmul *g, const REAL *sums, int64_t ld, const TYPE *old, TYPE *c,
+                       int64_t rows, int64_t cols)
 {
     REAL alpha = (REAL)g->alpha, beta = (REAL)g->beta;
 
@@ -75,7 +76,7 @@ static void IN(finish)(const cpu_matmul *g, const REAL *sums, int64_t ld, TYPE *
         for (int64_t j = 0; j < cols; j++) {
             REAL v = alpha * sums[i * ld + j];
             if (beta != 0)
-                v = FN(fused)(beta, ONE(c[i * g->c_row + j]), v);
+                v = FN(fused)(beta, ONE(old[i * g->old_row + j]), v);
             c[i * g->c_row + j] = IN(narrow)(v);
         }
 }
@@ -89,18 +90,20 @@ static void IN(rows)(const IN(block) * k, int64_t row0, int64_t rows, int64_t fr
     int64_t ld = NARROW ? IN(round_up)(to - from, NR) : g->c_row;
     REAL *sums = scratch + IN(round_up)(k->mc, MR) * k->kc;
     TYPE *c = k->c + row0 * g->c_row + k->col0 + from;
+    const TYPE *old = k->old + row0 * g->old_row + k->col0 + from;
     REAL *target = NARROW ? sums : (REAL *)(void *)c;
     REAL alpha = NARROW ? 1 : (REAL)g->alpha, beta = NARROW ? 0 : (REAL)g->beta;
+    FN(source) first = {NARROW ? sums : (const REAL *)(const void *)old, NARROW ? ld : g->old_row};
 
     for (int64_t p0 = 0; p0 < g->k; p0 += k->kc) {
         int64_t kc = g->k - p0 < k->kc ? g->k - p0 : k->kc;
         IN(pack)(k->a + row0 * g->a_row + p0 * g->a_k, rows, g->a_row, kc, g->a_k, MR, scratch);
         FN(macro)
-        (rows, to - from, kc, scratch, k->packed_b + p0 * padded + from * kc, target, ld, alpha,
-         p0 == 0 ? beta : 1);
+        (rows, to - from, kc, scratch, k->packed_b + p0 * padded + from * kc,
+         p0 == 0 ? first : (FN(source)){target, ld}, target, ld, alpha, p0 == 0 ? beta : 1);
     }
     if (NARROW)
-        IN(finish)(g, sums, ld, c, rows, to - from);
+        IN(finish)(g, sums, ld, old, c, rows, to - from);
 }
 
 static size_t IN(scratch_bytes)(const IN(block) * k)
@@ -135,13 +138,13 @@ static void IN(columns)(IN(block) * k, int threads, int64_t col0, int64_t cols)
     assay__host_team_run(threads, blocks * k->splits, IN(rows_part), k);
 }
 
-/* beta C alone: no products. */
-static void IN(scale)(const cpu_matmul *g, TYPE *c)
+/* beta old alone: no products. */
+static void IN(scale)(const cpu_matmul *g, const TYPE *old, TYPE *c)
 {
     for (int64_t i = 0; i < g->m; i++)
         for (int64_t j = 0; j < g->n; j++) {
-            REAL old = g->beta == 0.0 ? 0 : (REAL)g->beta * ONE(c[i * g->c_row + j]);
-            c[i * g->c_row + j] = IN(narrow)(old);
+            REAL v = g->beta == 0.0 ? 0 : (REAL)g->beta * ONE(old[i * g->old_row + j]);
+            c[i * g->c_row + j] = IN(narrow)(v);
         }
 }
 
@@ -180,8 +183,9 @@ static assay_status IN(run)(const assay_launch *launch)
         k.a = (const TYPE *)(const void *)g.a + i * g.a_batch;
         k.b = (const TYPE *)(const void *)g.b + i * g.b_batch;
         k.c = (TYPE *)(void *)g.c + i * g.c_batch;
+        k.old = (const TYPE *)(const void *)g.old + i * g.old_batch;
         if (g.k == 0)
-            IN(scale)(&g, k.c);
+            IN(scale)(&g, k.old, k.c);
         for (int64_t j = 0; j < g.n && g.k > 0; j += k.nc)
             IN(columns)(&k, threads, j, g.n - j < k.nc ? g.n - j : k.nc);
     }

@@ -10,6 +10,9 @@ static bool FN(six_rows)(const cpu_matmul *g, int64_t batch, int64_t row, int64_
     const REAL *a = (const REAL *)(const void *)g->a + batch * g->a_batch;
     const REAL *b = (const REAL *)(const void *)g->b + batch * g->b_batch;
     REAL *c = (REAL *)(void *)g->c + batch * g->c_batch + row * g->c_row;
+    FN(source)
+    old = {(const REAL *)(const void *)g->old + batch * g->old_batch + row * g->old_row + from,
+           g->old_row};
     int64_t count = g->m - row < MR ? g->m - row : MR, j = from;
     const REAL *rows[MR];
     FN(sums) s;
@@ -18,7 +21,8 @@ static bool FN(six_rows)(const cpu_matmul *g, int64_t batch, int64_t row, int64_
         rows[r] = a + (row + (r < count ? r : count - 1)) * g->a_row;
     for (; j + NR <= to; j += NR) {
         FN(sum_direct)(g->k, rows, g->a_k, b + j, g->b_k, &s);
-        FN(put)(&s, c + j, g->c_row, count, NR, (REAL)g->alpha, (REAL)g->beta);
+        FN(put)(&s, old, c + j, g->c_row, count, NR, (REAL)g->alpha, (REAL)g->beta);
+        old.at += NR;
     }
     if (j == to)
         return true;
@@ -29,7 +33,7 @@ static bool FN(six_rows)(const cpu_matmul *g, int64_t batch, int64_t row, int64_
         for (int64_t i = 0; i < NR; i++)
             tail[p * NR + i] = j + i < to ? b[p * g->b_k + j + i] : 0;
     FN(sum_direct)(g->k, rows, g->a_k, tail, NR, &s);
-    FN(put)(&s, c + j, g->c_row, count, to - j, (REAL)g->alpha, (REAL)g->beta);
+    FN(put)(&s, old, c + j, g->c_row, count, to - j, (REAL)g->alpha, (REAL)g->beta);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/cpu/cpu_matmul_small_avx2.c -- C = alpha A op(B) + beta C for small and skinny products:
- * operands are read where they lie, without packing.
+/* backends/cpu/cpu_matmul_small_avx2.c -- C = alpha A op(B) + beta C, and y = a b + bias, for small
+ * and skinny products: operands are read where they lie, without packing.
  *
  * op(B) must have its rows in one piece.  Six rows at a time; a missing row repeats the last one
  * and is not stored. */
@@ -42,6 +42,16 @@ CPU_ENTRY(matmul_small_f64_avx2)
 }
 
 CPU_ENTRY(matmul_small_f32_avx2)
+{
+    return run_float(launch);
+}
+
+CPU_ENTRY(fused_linear_small_f64_avx2)
+{
+    return run_double(launch);
+}
+
+CPU_ENTRY(fused_linear_small_f32_avx2)
 {
     return run_float(launch);
 }

@@ -60,9 +60,15 @@ static inline __attribute__((always_inline)) void FN(sum_direct)(int64_t k, cons
     *s = (FN(sums)){{{c00, c01}, {c10, c11}, {c20, c21}, {c30, c31}, {c40, c41}, {c50, c51}}};
 }
 
-/* C = alpha s + beta C over rows x cols of the tile; beta == 0 never reads C. */
-static inline void FN(put_part)(const FN(sums) * s, REAL *c, int64_t ld, int64_t rows, int64_t cols,
-                                REAL alpha, REAL beta)
+/* Where beta's factor comes from: C itself, or rows that all lie in one place. */
+typedef struct FN(source) {
+    const REAL *at;
+    int64_t ld;
+} FN(source);
+
+/* C = alpha s + beta old over rows x cols of the tile; beta == 0 never reads `old`. */
+static inline void FN(put_part)(const FN(sums) * s, FN(source) old, REAL *c, int64_t ld,
+                                int64_t rows, int64_t cols, REAL alpha, REAL beta)
 {
     REAL sums[NR];
 
@@ -70,25 +76,25 @@ static inline void FN(put_part)(const FN(sums) * s, REAL *c, int64_t ld, int64_t
         OP(storeu)(sums, s->v[r][0]);
         OP(storeu)(sums + LANES, s->v[r][1]);
         for (int64_t j = 0; j < cols; j++)
-            c[r * ld + j] =
-                beta == 0 ? alpha * sums[j] : FN(fused)(beta, c[r * ld + j], alpha * sums[j]);
+            c[r * ld + j] = beta == 0 ? alpha * sums[j]
+                                      : FN(fused)(beta, old.at[r * old.ld + j], alpha * sums[j]);
     }
 }
 
-static inline void FN(put)(const FN(sums) * s, REAL *c, int64_t ld, int64_t rows, int64_t cols,
-                           REAL alpha, REAL beta)
+static inline void FN(put)(const FN(sums) * s, FN(source) old, REAL *c, int64_t ld, int64_t rows,
+                           int64_t cols, REAL alpha, REAL beta)
 {
-    VEC factor = OP(set1)(alpha), old = OP(set1)(beta);
+    VEC factor = OP(set1)(alpha), scale = OP(set1)(beta);
 
     if (rows < MR || cols < NR) {
-        FN(put_part)(s, c, ld, rows, cols, alpha, beta);
+        FN(put_part)(s, old, c, ld, rows, cols, alpha, beta);
         return;
     }
-    for (int r = 0; r < MR; r++, c += ld) {
+    for (int r = 0; r < MR; r++, c += ld, old.at += old.ld) {
         VEC low = OP(mul)(factor, s->v[r][0]), high = OP(mul)(factor, s->v[r][1]);
         if (beta != 0) {
-            low = OP(fmadd)(old, OP(loadu)(c), low);
-            high = OP(fmadd)(old, OP(loadu)(c + LANES), high);
+            low = OP(fmadd)(scale, OP(loadu)(old.at), low);
+            high = OP(fmadd)(scale, OP(loadu)(old.at + LANES), high);
         }
         OP(storeu)(c, low);
         OP(storeu)(c + LANES, high);
@@ -97,15 +103,16 @@ static inline void FN(put)(const FN(sums) * s, REAL *c, int64_t ld, int64_t rows
 
 /* Rows [0, rows) of packed op(A) times strips [0, cols) of packed op(B), each kc deep. */
 static inline void FN(macro)(int64_t rows, int64_t cols, int64_t kc, const REAL *a, const REAL *b,
-                             REAL *c, int64_t ld, REAL alpha, REAL beta)
+                             FN(source) old, REAL *c, int64_t ld, REAL alpha, REAL beta)
 {
     for (int64_t j = 0; j < cols; j += NR)
         for (int64_t i = 0; i < rows; i += MR) {
             FN(sums) s;
+            FN(source) from = {old.at + i * old.ld + j, old.ld};
             FN(sum_packed)(kc, a + i * kc, b + j * kc, &s);
             FN(put)
-            (&s, c + i * ld + j, ld, rows - i < MR ? rows - i : MR, cols - j < NR ? cols - j : NR,
-             alpha, beta);
+            (&s, from, c + i * ld + j, ld, rows - i < MR ? rows - i : MR,
+             cols - j < NR ? cols - j : NR, alpha, beta);
         }
 }
 

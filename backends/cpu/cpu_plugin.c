@@ -8,42 +8,52 @@
 
 /* ---- entry points, <op>_<dtype>_<isa> -------------------------------------------------------- */
 
-#define CPU_KERNELS(X)       \
-    X(add_f64_avx2)          \
-    X(add_f32_avx2)          \
-    X(add_f16_avx2)          \
-    X(add_bf16_avx2)         \
-    X(add_f64)               \
-    X(add_f32)               \
-    X(add_f16)               \
-    X(add_bf16)              \
-    X(exp_f64_avx2)          \
-    X(exp_f32_avx2)          \
-    X(exp_f16_avx2)          \
-    X(exp_bf16_avx2)         \
-    X(exp_fast_f32_avx2)     \
-    X(exp_f64)               \
-    X(exp_f32)               \
-    X(exp_f16)               \
-    X(exp_bf16)              \
-    X(softmax_f64_avx2)      \
-    X(softmax_f32_avx2)      \
-    X(softmax_f16_avx2)      \
-    X(softmax_bf16_avx2)     \
-    X(softmax_f64)           \
-    X(softmax_f32)           \
-    X(softmax_f16)           \
-    X(softmax_bf16)          \
-    X(matmul_f64_avx2)       \
-    X(matmul_f32_avx2)       \
-    X(matmul_f16_avx2)       \
-    X(matmul_bf16_avx2)      \
-    X(matmul_small_f64_avx2) \
-    X(matmul_small_f32_avx2) \
-    X(matmul_f64)            \
-    X(matmul_f32)            \
-    X(matmul_f16)            \
-    X(matmul_bf16)
+#define CPU_KERNELS(X)             \
+    X(add_f64_avx2)                \
+    X(add_f32_avx2)                \
+    X(add_f16_avx2)                \
+    X(add_bf16_avx2)               \
+    X(add_f64)                     \
+    X(add_f32)                     \
+    X(add_f16)                     \
+    X(add_bf16)                    \
+    X(exp_f64_avx2)                \
+    X(exp_f32_avx2)                \
+    X(exp_f16_avx2)                \
+    X(exp_bf16_avx2)               \
+    X(exp_fast_f32_avx2)           \
+    X(exp_f64)                     \
+    X(exp_f32)                     \
+    X(exp_f16)                     \
+    X(exp_bf16)                    \
+    X(softmax_f64_avx2)            \
+    X(softmax_f32_avx2)            \
+    X(softmax_f16_avx2)            \
+    X(softmax_bf16_avx2)           \
+    X(softmax_f64)                 \
+    X(softmax_f32)                 \
+    X(softmax_f16)                 \
+    X(softmax_bf16)                \
+    X(matmul_f64_avx2)             \
+    X(matmul_f32_avx2)             \
+    X(matmul_f16_avx2)             \
+    X(matmul_bf16_avx2)            \
+    X(matmul_small_f64_avx2)       \
+    X(matmul_small_f32_avx2)       \
+    X(matmul_f64)                  \
+    X(matmul_f32)                  \
+    X(matmul_f16)                  \
+    X(matmul_bf16)                 \
+    X(fused_linear_f64_avx2)       \
+    X(fused_linear_f32_avx2)       \
+    X(fused_linear_f16_avx2)       \
+    X(fused_linear_bf16_avx2)      \
+    X(fused_linear_small_f64_avx2) \
+    X(fused_linear_small_f32_avx2) \
+    X(fused_linear_f64)            \
+    X(fused_linear_f32)            \
+    X(fused_linear_f16)            \
+    X(fused_linear_bf16)
 
 #define X(name) assay_status cpu_##name(const assay_launch *launch);
 CPU_KERNELS(X)
@@ -103,16 +113,26 @@ bool cpu_threads_usable(const assay_problem *problem, const int64_t *tunables)
     return tunables[CPU_THREADS] == 1 || tunables[CPU_THREADS] <= (int64_t)cpus;
 }
 
-/* Rows of op(B) in one piece; beyond this size packing always pays. */
+/* Beyond this size packing always pays. */
+static bool is_small(int64_t m, int64_t n, int64_t k)
+{
+    return m <= 64 || (m <= 512 && n <= 512 && k <= 512);
+}
+
+/* Rows of op(B) in one piece. */
 static bool small_usable(const assay_problem *problem, const int64_t *tunables)
 {
-    int64_t m = ASSAY__INT(problem, matmul, m), n = ASSAY__INT(problem, matmul, n);
-    int64_t k = ASSAY__INT(problem, matmul, k);
+    return ASSAY__INT(problem, matmul, trans_b) == 0 &&
+           is_small(ASSAY__INT(problem, matmul, m), ASSAY__INT(problem, matmul, n),
+                    ASSAY__INT(problem, matmul, k)) &&
+           cpu_threads_usable(problem, tunables);
+}
 
-    if (ASSAY__INT(problem, matmul, trans_b) != 0)
-        return false;
-    bool small = m <= 64 || (m <= 512 && n <= 512 && k <= 512);
-    return small && cpu_threads_usable(problem, tunables);
+static bool small_linear_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return is_small(ASSAY__INT(problem, fused_linear, m), ASSAY__INT(problem, fused_linear, n),
+                    ASSAY__INT(problem, fused_linear, k)) &&
+           cpu_threads_usable(problem, tunables);
 }
 
 /* Few enough taps a line for the table of remainders on the stack. */
@@ -134,6 +154,8 @@ static bool direct_usable(const assay_problem *problem, const int64_t *tunables)
 #define BINARY(t) \
     .dtype_count = 3, .dtypes = {t, t, t}, .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
 #define MATRICES(t) .dtype_count = 3, .dtypes = {t, t, t}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS}
+#define LINEAR(t) \
+    .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {BY_ROWS, BY_ROWS, CONTIGUOUS, BY_ROWS}
 
 /* Without a finite claim: -1.  All are the same for any thread count and placement. */
 #define CLAIM(ulp)                                     \
@@ -196,6 +218,16 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
     ROW("cpu_matmul_portable", matmul, MATRICES, T, 20, NULL, -1.0, plain, matmul_sources, none, \
         cpu_matmul_##t)
 
+#define LINEAR_AVX2(t, T, isa)                                                    \
+    ROW("cpu_fused_linear_avx2", fused_linear, LINEAR, T, 10, isa, -1.0, blocked, \
+        matmul_avx2_sources, none, cpu_fused_linear_##t##_avx2)
+#define LINEAR_SMALL(t, T)                                                                  \
+    ROW_IF(small_linear_usable, "cpu_fused_linear_small_avx2", fused_linear, LINEAR, T, 11, \
+           "avx2,fma", -1.0, plain, matmul_small_sources, none, cpu_fused_linear_small_##t##_avx2)
+#define LINEAR_PORTABLE(t, T)                                                        \
+    ROW("cpu_fused_linear_portable", fused_linear, LINEAR, T, 20, NULL, -1.0, plain, \
+        matmul_sources, none, cpu_fused_linear_##t)
+
 #define CPU_AVX2(op, ...) \
     static const char *const op##_avx2_sources[] = {"backends/cpu/cpu_" #op "_avx2.c", SPLIT, NULL};
 #define CPU_PORTABLE(op, ...) \
@@ -245,6 +277,16 @@ static const assay_kernel_desc kernels[] = {
     MATMUL_PORTABLE(f32, ASSAY_F32),
     MATMUL_PORTABLE(f16, ASSAY_F16),
     MATMUL_PORTABLE(bf16, ASSAY_BF16),
+    LINEAR_AVX2(f64, ASSAY_F64, "avx2,fma"),
+    LINEAR_AVX2(f32, ASSAY_F32, "avx2,fma"),
+    LINEAR_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
+    LINEAR_AVX2(bf16, ASSAY_BF16, "avx2,fma"),
+    LINEAR_SMALL(f64, ASSAY_F64),
+    LINEAR_SMALL(f32, ASSAY_F32),
+    LINEAR_PORTABLE(f64, ASSAY_F64),
+    LINEAR_PORTABLE(f32, ASSAY_F32),
+    LINEAR_PORTABLE(f16, ASSAY_F16),
+    LINEAR_PORTABLE(bf16, ASSAY_BF16),
     ADD_AVX2(f64, ASSAY_F64, "avx2,fma"),
     ADD_AVX2(f32, ASSAY_F32, "avx2,fma"),
     ADD_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),

@@ -14,8 +14,10 @@
 assay_status onednn_identify(assay_instance *instance, const char *what, char *buf, size_t cap);
 
 assay_status onednn_matmul(const assay_launch *launch);
+assay_status onednn_linear(const assay_launch *launch);
 assay_status onednn_softmax(const assay_launch *launch);
 bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables);
+bool onednn_linear_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables);
 
 #if HAVE_ONEDNN
@@ -64,7 +66,7 @@ const onednn_library *onednn_open(const char **why);
 
 /* ---- primitives: made once a problem and thread, kept, run ----------------------------------- */
 
-enum { ONEDNN_OPERANDS = 3 };
+enum { ONEDNN_OPERANDS = 4 };
 
 /* All that a primitive is made from; compared as bytes, so cleared whole first. */
 typedef struct onednn_problem {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/onednn/onednn_matmul.c -- matmul and softmax as primitives of oneDNN. */
+/* backends/onednn/onednn_matmul.c -- matmul, fused_linear and softmax as primitives of oneDNN. */
 #include <string.h>
 
 #include "backends/matmul_launch.h"
@@ -15,6 +15,12 @@ bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables)
     return ASSAY__INT(problem, matmul, k) > 0 && matmul_extents_are_int(problem) &&
            !matmul_factor_is_zero(ASSAY__REAL(problem, matmul, alpha),
                                   (assay_dtype)problem->dtypes[2]) &&
+           (tunables == NULL || threads_usable(tunables[0]));
+}
+
+bool onednn_linear_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, fused_linear, k) > 0 && matmul_extents_are_int(problem) &&
            (tunables == NULL || threads_usable(tunables[0]));
 }
 
@@ -58,6 +64,22 @@ static void describe_matmul(const matmul_launch *g, assay_dtype t, int64_t threa
     set_matrix(p, 2, (int64_t[]){g->batch, g->m, g->n}, g->c_step, g->ldc, false);
 }
 
+/* A product whose output moves one place back, behind a bias that all rows share. */
+static void describe_linear(const matmul_launch *g, assay_dtype t, int64_t threads,
+                            onednn_problem *p)
+{
+    describe_matmul(g, t, threads, p);
+    p->op = ASSAY_OP_fused_linear;
+    p->beta = 0.0;
+    p->count = 4;
+    memcpy(p->dims[3], p->dims[2], sizeof p->dims[2]);
+    memcpy(p->strides[3], p->strides[2], sizeof p->strides[2]);
+    for (int64_t d = 0; d < p->rank; d++) {
+        p->dims[2][d] = d + 1 == p->rank ? g->n : 1;
+        p->strides[2][d] = d + 1 == p->rank ? 1 : g->n;
+    }
+}
+
 static void describe_softmax(int64_t rows, int64_t cols, assay_dtype t, int64_t threads,
                              onednn_problem *p)
 {
@@ -83,6 +105,8 @@ void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out)
 
     if (op == ASSAY_OP_matmul)
         describe_matmul(&g, t, 1, out);
+    else if (op == ASSAY_OP_fused_linear)
+        describe_linear(&g, t, 1, out);
     else
         describe_softmax(32, 32, t, 1, out);
 }
@@ -116,6 +140,21 @@ assay_status onednn_matmul(const assay_launch *launch)
         g.beta = 0.0;
     describe_matmul(&g, launch->operands[0].dtype, threads_of(launch), &p);
     return onednn_run(launch, l, &p, (void *[]){g.a, g.b, g.c});
+}
+
+assay_status onednn_linear(const assay_launch *launch)
+{
+    const onednn_library *l;
+    matmul_launch g;
+    onednn_problem p;
+
+    ASSAY_TRY(opened(launch, &l));
+    matmul_read_operands(launch, &g);
+    if (g.batch == 0 || g.m == 0 || g.n == 0)
+        return ASSAY_OK;
+    describe_linear(&g, launch->operands[0].dtype, threads_of(launch), &p);
+    return onednn_run(launch, l, &p,
+                      (void *[]){g.a, g.b, assay_tensor_data(&launch->operands[2]), g.c});
 }
 
 assay_status onednn_softmax(const assay_launch *launch)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/onednn/onednn_plugin.c -- manifest of oneDNN as a backend for matmul and softmax.
+/* backends/onednn/onednn_plugin.c -- manifest of oneDNN as a backend for matmul, fused_linear and
+ * softmax.
  *
  * Rows that the library may lack here, or computes by another law, name a library of their own,
  * whose absence is the reason that people read. */
@@ -16,6 +17,9 @@ static const char *const sources[] = {"backends/onednn/onednn_matmul.c",
 static const char *const f32[] = {"onednn", NULL};
 static const char *const matmul_bf16[] = {"onednn_matmul_bf16", NULL};
 static const char *const matmul_f16[] = {"onednn_matmul_f16", NULL};
+static const char *const linear_f32[] = {"onednn_linear_f32", NULL};
+static const char *const linear_bf16[] = {"onednn_linear_bf16", NULL};
+static const char *const linear_f16[] = {"onednn_linear_f16", NULL};
 static const char *const softmax_f32[] = {"onednn_softmax_f32", NULL};
 static const char *const softmax_bf16[] = {"onednn_softmax_bf16", NULL};
 static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
@@ -45,6 +49,17 @@ static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
                 BY_ROWS                                                           \
             }                                                                     \
     }
+#define LINEAR(t, libraries)                                                            \
+    {                                                                                   \
+        COMMON("onednn_linear", ASSAY_OP_fused_linear, libraries, onednn_linear_usable, \
+               "dnnl_matmul_desc_init", onednn_linear),                                 \
+            .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {                         \
+                BY_ROWS,                                                                \
+                BY_ROWS,                                                                \
+                CONTIGUOUS,                                                             \
+                BY_ROWS                                                                 \
+            }                                                                           \
+    }
 #define SOFTMAX(t, libraries)                                                                 \
     {                                                                                         \
         COMMON("onednn_softmax", ASSAY_OP_softmax_last_dim, libraries, onednn_softmax_usable, \
@@ -56,11 +71,10 @@ static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
     }
 
 static const assay_kernel_desc kernels[] = {
-    MATMUL(ASSAY_F32, f32),
-    MATMUL(ASSAY_BF16, matmul_bf16),
-    MATMUL(ASSAY_F16, matmul_f16),
-    SOFTMAX(ASSAY_F32, softmax_f32),
-    SOFTMAX(ASSAY_BF16, softmax_bf16),
+    MATMUL(ASSAY_F32, f32),          MATMUL(ASSAY_BF16, matmul_bf16),
+    MATMUL(ASSAY_F16, matmul_f16),   LINEAR(ASSAY_F32, linear_f32),
+    LINEAR(ASSAY_BF16, linear_bf16), LINEAR(ASSAY_F16, linear_f16),
+    SOFTMAX(ASSAY_F32, softmax_f32), SOFTMAX(ASSAY_BF16, softmax_bf16),
     SOFTMAX(ASSAY_F16, softmax_f16),
 };
 

@@ -129,12 +129,14 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
     dnnl_softmax_desc_t softmax;
     dnnl_primitive_attr_t attributes;
     dnnl_status_t status = dnnl_success;
-    const void *desc = p->op == ASSAY_OP_matmul ? (const void *)&matmul : (const void *)&softmax;
+    bool is_product = p->op != ASSAY_OP_softmax_last_dim, has_bias = p->count == 4;
+    const void *desc = is_product ? (const void *)&matmul : (const void *)&softmax;
 
     for (int i = 0; i < p->count && status == dnnl_success; i++)
         status = describe_operand(l, p, i, &md[i]);
-    if (status == dnnl_success && p->op == ASSAY_OP_matmul)
-        status = l->matmul_desc_init(&matmul, &md[0], &md[1], NULL, &md[2]);
+    if (status == dnnl_success && is_product)
+        status = l->matmul_desc_init(&matmul, &md[0], &md[1], has_bias ? &md[2] : NULL,
+                                     &md[p->count - 1]);
     else if (status == dnnl_success)
         status = l->softmax_forward_desc_init(&softmax, dnnl_forward_inference, &md[0], 1);
     if (status == dnnl_success)
@@ -185,12 +187,14 @@ static dnnl_status_t execute(const onednn_library *l, cache *c, const onednn_pro
 {
     static const int matmul_args[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
     static const int unary_args[] = {DNNL_ARG_SRC, DNNL_ARG_DST};
+    static const int bias_args[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
+    const int *names = p->count == 4 ? bias_args : p->count == 3 ? matmul_args : unary_args;
     dnnl_exec_arg_t args[ONEDNN_OPERANDS];
     kept *k;
     dnnl_status_t status = find(l, c, p, &k);
 
     for (int i = 0; i < p->count && status == dnnl_success; i++) {
-        args[i].arg = p->count == 3 ? matmul_args[i] : unary_args[i];
+        args[i].arg = names[i];
         args[i].memory = k->memory[i];
         status = l->memory_set_data_handle(k->memory[i], data[i]);
     }

@@ -30,5 +30,6 @@ const openblas_library *openblas_open(const char **why);
 assay_status openblas_sgemm(const assay_launch *launch);
 assay_status openblas_dgemm(const assay_launch *launch);
 bool openblas_usable(const assay_problem *problem, const int64_t *tunables);
+bool openblas_linear_usable(const assay_problem *problem, const int64_t *tunables);
 
 #endif

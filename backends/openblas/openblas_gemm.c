@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/openblas/openblas_gemm.c -- matmul through cblas_sgemm and cblas_dgemm.
+/* backends/openblas/openblas_gemm.c -- matmul through cblas_sgemm and cblas_dgemm, and
+ * fused_linear: the bias in every row of y, then beta 1.
  *
  * A change of the thread count costs the next call; timing it is not this file's concern. */
 #include "backends/matmul_launch.h"
@@ -62,12 +63,16 @@ assay_status openblas_dgemm(const assay_launch *launch)
     return ASSAY_OK;
 }
 
-/* Extents of 32 bits; no more threads than this process may use.  Opens nothing.  alpha 0: 0.3.21
- * multiplies small matrices by it, so that a NaN in A stays one. */
+/* Extents of 32 bits; no more threads than this process may use.  Opens nothing. */
+bool openblas_linear_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return matmul_extents_are_int(problem) && (tunables == NULL || threads_usable(tunables[0]));
+}
+
+/* alpha 0: 0.3.21 multiplies small matrices by it, so that a NaN in A stays one. */
 bool openblas_usable(const assay_problem *problem, const int64_t *tunables)
 {
-    return matmul_extents_are_int(problem) &&
+    return openblas_linear_usable(problem, tunables) &&
            !matmul_factor_is_zero(ASSAY__REAL(problem, matmul, alpha),
-                                  (assay_dtype)problem->dtypes[2]) &&
-           (tunables == NULL || threads_usable(tunables[0]));
+                                  (assay_dtype)problem->dtypes[2]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/openblas/openblas_plugin.c -- manifest of OpenBLAS as a backend for matmul.
+/* backends/openblas/openblas_plugin.c -- manifest of OpenBLAS as a backend for matmul and
+ * fused_linear.
  *
  * `threads` defaults to what the library itself would use: the usable CPUs, rounded down to a
  * value of the list.  The machine decides it, so it is filled in when the plug-in is loaded. */
@@ -32,18 +33,39 @@ __attribute__((constructor)) static void set_default_threads(void)
         ASSAY_CAP_LEADING | ASSAY_CAP_OFFSET, 0 \
     }
 
-/* Its bits depend on the thread count. */
-#define GEMM(dtype, run_)                                                                          \
-    {                                                                                              \
-        .struct_size = sizeof(assay_kernel_desc), .name = "openblas_gemm", .op = ASSAY_OP_matmul,  \
-        .dtype_count = 3, .dtypes = {dtype, dtype, dtype}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS},    \
-        .default_rank = 0, .tunables = tunables, .tunable_count = 1,                               \
-        .can_run_fn = openblas_usable, .sources = sources, .libraries = libraries,                 \
-        .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG}, .entry_point = "cblas_" #run_, \
-        .run = openblas_##run_                                                                     \
+#define CONTIGUOUS          \
+    {                       \
+        ASSAY_CAP_OFFSET, 0 \
     }
 
-static const assay_kernel_desc kernels[] = {GEMM(ASSAY_F32, sgemm), GEMM(ASSAY_F64, dgemm)};
+/* Its bits depend on the thread count. */
+#define COMMON(name_, op_, usable_, run_)                                                  \
+    .struct_size = sizeof(assay_kernel_desc), .name = name_, .op = op_, .default_rank = 0, \
+    .tunables = tunables, .tunable_count = 1, .can_run_fn = usable_, .sources = sources,   \
+    .libraries = libraries, .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG},    \
+    .entry_point = "cblas_" #run_, .run = openblas_##run_
+#define GEMM(t, run_)                                                    \
+    {                                                                    \
+        COMMON("openblas_gemm", ASSAY_OP_matmul, openblas_usable, run_), \
+            .dtype_count = 3, .dtypes = {t, t, t}, .caps = {             \
+                BY_ROWS,                                                 \
+                BY_ROWS,                                                 \
+                BY_ROWS                                                  \
+            }                                                            \
+    }
+#define LINEAR(t, run_)                                                                    \
+    {                                                                                      \
+        COMMON("openblas_bias_gemm", ASSAY_OP_fused_linear, openblas_linear_usable, run_), \
+            .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {                            \
+                BY_ROWS,                                                                   \
+                BY_ROWS,                                                                   \
+                CONTIGUOUS,                                                                \
+                BY_ROWS                                                                    \
+            }                                                                              \
+    }
+
+static const assay_kernel_desc kernels[] = {GEMM(ASSAY_F32, sgemm), GEMM(ASSAY_F64, dgemm),
+                                            LINEAR(ASSAY_F32, sgemm), LINEAR(ASSAY_F64, dgemm)};
 
 /* The second word of "OpenBLAS 0.3.21 DYNAMIC_ARCH ...". */
 static void read_version(const char *config, char *version, size_t cap)

@@ -82,8 +82,9 @@ static const char *const none[] = {NULL};
         .libraries = libraries_, .claims = EXACT, .entry_point = #run_, .run = run_, \
         tuple(__VA_ARGS__)                                                           \
     }
-#define UNARY(t)  .dtype_count = 2, .dtypes = {t, t}, .caps = {INPUT, OUTPUT}
-#define BINARY(t) .dtype_count = 3, .dtypes = {t, t, t}, .caps = {INPUT, INPUT, OUTPUT}
+#define UNARY(t)   .dtype_count = 2, .dtypes = {t, t}, .caps = {INPUT, OUTPUT}
+#define BINARY(t)  .dtype_count = 3, .dtypes = {t, t, t}, .caps = {INPUT, INPUT, OUTPUT}
+#define TERNARY(t) .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {INPUT, INPUT, INPUT, OUTPUT}
 #define ROWS(op_name, tuple, libraries, run_)                    \
     ROW(op_name, tuple, libraries, run_, "_f64", ASSAY_F64),     \
         ROW(op_name, tuple, libraries, run_, "_f32", ASSAY_F32), \

@@ -43,6 +43,17 @@ static const char *const shapes_matmul[] = {"m=0,n=3,k=2",
                                             "m=11,n=24,k=31,trans_b=t",
                                             "m=40,n=50,k=60,trans_a=t,trans_b=c",
                                             "batch=2,m=8,n=9,k=10,trans_a=c,alpha=2"};
+static const char *const shapes_fused_linear[] = {"m=3,n=0,k=2",
+                                                  "m=5,n=7,k=0",
+                                                  "m=1,n=1,k=1",
+                                                  "m=6,n=16,k=8",
+                                                  "m=7,n=17,k=9",
+                                                  "m=13,n=101,k=67",
+                                                  "m=149,n=67,k=13",
+                                                  "m=31,n=33,k=600",
+                                                  "m=80,n=1100,k=30",
+                                                  "batch=3,m=5,n=6,k=7",
+                                                  "batch=2,m=70,n=40,k=300"};
 static const char *const shapes_conv2d[] = {
     "n=1,c=1,h=1,w=1,k=1,r=1,s=1,pad_h=3,pad_w=2",
     "n=2,c=0,h=4,w=5,k=3,r=2,s=2",
@@ -68,6 +79,8 @@ static const struct extra {
     const char *const *params;
     size_t count;
 } extras[] = {{ASSAY_OP_matmul, shapes_matmul, sizeof shapes_matmul / sizeof *shapes_matmul},
+              {ASSAY_OP_fused_linear, shapes_fused_linear,
+               sizeof shapes_fused_linear / sizeof *shapes_fused_linear},
               {ASSAY_OP_conv2d, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d}};
 
 static const struct extra *extra_of(assay_op_id op)
@@ -139,7 +152,9 @@ static bool flushed(const judge *j, double y, double want)
     double least_normal = d->min_subnormal / (2.0 * d->unit_roundoff), largest_input = 16.0;
     bool of_library = j->kernel->libraries != NULL && j->kernel->libraries[0] != NULL;
 
-    if (!of_library || j->kernel->op != ASSAY_OP_matmul || j->kernel->dtypes[0] != ASSAY_BF16 ||
+    bool is_product = j->kernel->op == ASSAY_OP_matmul || j->kernel->op == ASSAY_OP_fused_linear;
+
+    if (!of_library || !is_product || j->kernel->dtypes[0] != ASSAY_BF16 ||
         !(fabs(y) <= largest_input))
         return false;
     double terms = (double)assay_problem_int(&j->c->problem, "k") + 1.0;
@@ -322,6 +337,8 @@ static void check_leading(const assay_kernel_desc *k, const char *params)
     apart = dense;
     for (uint32_t i = 0; i < dense.count; i++) {
         assay_tensor *t = &apart.operands[i];
+        if (t->rank < 3)
+            continue;
         int64_t rows = t->dims[0] * t->dims[1], cols = t->dims[2], ld = cols + 3;
         char *memory = malloc((size_t)(rows * ld) * bytes);
         ck_assert_ptr_nonnull(memory);
@@ -336,44 +353,57 @@ static void check_leading(const assay_kernel_desc *k, const char *params)
         t->strides[1] = ld;
     }
     ck_assert_int_eq(plugin_case_run(&apart, k, tunables), ASSAY_OK);
-    const assay_tensor *y = &apart.operands[2];
+    const assay_tensor *y = &apart.operands[apart.count - 1];
     for (int64_t r = 0; r < y->dims[0] * y->dims[1]; r++) {
         const char *row = (const char *)y->buffer.at.host + (size_t)(r * y->strides[1]) * bytes;
         for (size_t b = (size_t)y->dims[2] * bytes; b < (size_t)y->strides[1] * bytes; b++)
             ck_assert_msg(row[b] == 0x5a, "%s wrote between rows", k->name);
-        memcpy((char *)assay_tensor_data(&dense.operands[2]) + (size_t)(r * y->dims[2]) * bytes,
+        memcpy((char *)assay_tensor_data(&dense.operands[dense.count - 1]) +
+                   (size_t)(r * y->dims[2]) * bytes,
                row, (size_t)y->dims[2] * bytes);
     }
     check_all(&dense, k, &w, params);
     for (uint32_t i = 0; i < dense.count; i++)
-        free(apart.operands[i].buffer.at.host);
+        if (apart.operands[i].rank == 3)
+            free(apart.operands[i].buffer.at.host);
     plugin_wide_clear(&w);
     plugin_case_clear(&dense);
 }
 
+static const struct leading {
+    assay_op_id op;
+    const char *params;
+} leading[] = {{ASSAY_OP_matmul, "batch=2,m=13,n=21,k=9"},
+               {ASSAY_OP_matmul, "m=9,n=35,k=300,trans_a=t,beta=1"},
+               {ASSAY_OP_matmul, "m=9,n=35,k=12,trans_b=t"},
+               {ASSAY_OP_fused_linear, "batch=2,m=13,n=21,k=9"},
+               {ASSAY_OP_fused_linear, "m=9,n=35,k=300"}};
+#define LEADING (sizeof leading / sizeof *leading)
+
+static void check_leading_if_taken(const assay_kernel_desc *k, const char *params)
+{
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
+    plugin_case c;
+
+    for (size_t t = 0; t < k->tunable_count; t++)
+        tunables[t] = k->tunables[t].default_value;
+    plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], params, 0);
+    if ((k->caps[k->dtype_count - 1].layouts & ASSAY_CAP_LEADING) != 0 &&
+        (k->can_run_fn == NULL || k->can_run_fn(&c.problem, tunables)))
+        check_leading(k, params);
+    plugin_case_clear(&c);
+}
+
 START_TEST(kernel_takes_leading_dimensions)
 {
-    static const char *const params[] = {"batch=2,m=13,n=21,k=9", "m=9,n=35,k=300,trans_a=t,beta=1",
-                                         "m=9,n=35,k=12,trans_b=t"};
     const assay_manifest *m = plugin_all_at(_i);
 
     if (!plugin_all_open(m, &instance))
         return;
-    for (size_t i = 0; i < m->kernel_count; i++) {
-        const assay_kernel_desc *k = &m->kernels[i];
-        for (size_t j = 0; j < 3 && k->op == ASSAY_OP_matmul && plugin_all_runs(m, instance, k);
-             j++) {
-            plugin_case c;
-            int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
-            for (size_t t = 0; t < k->tunable_count; t++)
-                tunables[t] = k->tunables[t].default_value;
-            plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], params[j], 0);
-            if ((k->caps[2].layouts & ASSAY_CAP_LEADING) != 0 &&
-                (k->can_run_fn == NULL || k->can_run_fn(&c.problem, tunables)))
-                check_leading(k, params[j]);
-            plugin_case_clear(&c);
-        }
-    }
+    for (size_t i = 0; i < m->kernel_count; i++)
+        for (size_t j = 0; j < LEADING; j++)
+            if (m->kernels[i].op == leading[j].op && plugin_all_runs(m, instance, &m->kernels[i]))
+                check_leading_if_taken(&m->kernels[i], leading[j].params);
     plugin_all_close(m, &instance);
 }
 END_TEST

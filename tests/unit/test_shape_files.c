@@ -178,6 +178,29 @@ START_TEST(models_have_their_published_sizes)
 }
 END_TEST
 
+/* BERT's projections with their biases: what its published size counts for the encoder's matrices
+ * and their biases, query, key and value in one. */
+START_TEST(linear_layers_have_the_parameters_of_the_encoder)
+{
+    assay__shape_set set;
+    double parameters = 0, uses = 0;
+
+    load("shapes/bert_base_linear.csv", &set);
+    for (size_t u = 0; u < set.use_count; u++) {
+        const assay_problem *p = &set.items[set.uses[u].shape].problem;
+        if (strcmp(set.uses[u].set, "bert-base-linear t=1") != 0)
+            continue;
+        ck_assert_int_eq(p->op, ASSAY_OP_fused_linear);
+        double n = (double)assay_problem_int(p, "n"), k = (double)assay_problem_int(p, "k");
+        parameters += set.uses[u].count * n * (k + 1);
+        uses += set.uses[u].count;
+    }
+    ck_assert_double_eq(parameters, 12.0 * (12 * 768 * 768 + 9 * 768));
+    ck_assert_double_eq(uses, 48);
+    assay__shapes_clear(&set);
+}
+END_TEST
+
 /* Two of eight experts see each token, however few there are. */
 START_TEST(experts_see_every_token_twice)
 {
@@ -239,6 +262,7 @@ int main(void)
                         (int)(sizeof conv_lists / sizeof *conv_lists));
     tcase_add_loop_test(control, models_have_their_published_sizes, 0,
                         (int)(sizeof models / sizeof *models));
+    tcase_add_test(control, linear_layers_have_the_parameters_of_the_encoder);
     tcase_add_test(control, experts_see_every_token_twice);
     tcase_add_test(control, classifier_and_layouts);
     suite_add_tcase(s, all);
