@@ -47,7 +47,9 @@ uninstall:
 # ---- bundle: a folder that runs wherever it is put --------------------------------------------
 # DT_RPATH, not DT_RUNPATH: only the former also serves the libraries of our libraries.
 BUNDLE := $(BUILD)/bundle/assay-$(VERSION)
-BUNDLE_BLAS ?=
+# Libraries that plug-ins open, 90 MB in all; those that are not installed stay out.
+# make bundle BUNDLE_LIBS="blis sleef" takes some (14 MB), BUNDLE_LIBS= none.
+BUNDLE_LIBS ?= openblas blis onednn sleef
 bundle_rpath = -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/$(1)'
 
 bundle: default
@@ -62,6 +64,6 @@ bundle: default
 	    -o $(BUNDLE)/lib/assay/$(notdir $(p)) &&) true
 	cp LICENSE README.md $(BUNDLE)/share/doc/assay/
 	cp third_party/chartjs/LICENSE.md $(BUNDLE)/share/doc/assay/chartjs-license.md
-	scripts/bundle-libs $(BUNDLE) $(if $(BUNDLE_BLAS),blas)
+	scripts/bundle-libs $(BUNDLE) $(BUNDLE_LIBS)
 	tar -C $(dir $(BUNDLE)) --sort=name --owner=0 --group=0 --numeric-owner -czf \
 	    $(BUILD)/bundle/assay-$(VERSION)-$(shell $(CC) -dumpmachine).tar.gz $(notdir $(BUNDLE))

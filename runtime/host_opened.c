@@ -5,10 +5,12 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/elf_id.h"
 #include "runtime/host_backend.h"
@@ -21,6 +23,26 @@ typedef struct opening {
     size_t cap;
 } opening;
 
+/* A bundle has its own copies in libs/ beside the plug-ins, so that the same library answers on
+ * every machine that it is put on.  By the SONAME, which is the last of the places. */
+static void open_bundled(opening *o)
+{
+    static const char here;
+    const char *own = assay__elf_file_of_address(&here),
+               *slash = strrchr(own != NULL ? own : "", '/');
+    const char *const *soname = o->spec->places;
+    char path[PATH_MAX];
+
+    while (soname[0] != NULL && soname[1] != NULL)
+        soname++;
+    if (slash == NULL || *soname == NULL ||
+        snprintf(path, sizeof path, "%.*s/libs/%s", (int)(slash - own), own, *soname) >=
+            (int)sizeof path ||
+        access(path, R_OK) != 0)
+        return;
+    o->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 static void open_first(opening *o)
 {
     const char *chosen = getenv(o->spec->variable);
@@ -31,6 +53,9 @@ static void open_first(opening *o)
             snprintf(o->reason, o->cap, "%s: %.900s", o->spec->variable, dlerror());
         return;
     }
+    open_bundled(o);
+    if (o->handle != NULL)
+        return;
     for (const char *const *place = o->spec->places; *place != NULL; place++) {
         o->handle = dlopen(*place, RTLD_NOW | RTLD_LOCAL);
         if (o->handle != NULL)

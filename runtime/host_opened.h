@@ -16,10 +16,12 @@ typedef struct assay__opened_symbol {
 } assay__opened_symbol;
 
 typedef struct assay__opened_spec {
-    const char *title;         /* as people know it: "OpenBLAS" */
-    const char *variable;      /* environment: a path that replaces `places` */
-    const char *package;       /* Debian's, for the reason when absent */
-    const char *const *places; /* tried in order: full paths, then a SONAME; NULL-terminated */
+    const char *title;    /* as people know it: "OpenBLAS" */
+    const char *variable; /* environment: a path that replaces `places` */
+    const char *package;  /* Debian's, for the reason when absent */
+    const char *const
+        *places; /* tried in order: full paths, then a SONAME; NULL-terminated;
+                    before them libs/SONAME beside the plug-in, where a bundle has it */
     const assay__opened_symbol *symbols;
     size_t symbol_count;
 } assay__opened_spec;

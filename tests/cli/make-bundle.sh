@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Assay authors
-# make bundle: from the unpacked tarball, anywhere, every library but the C library's is our copy.
+# make bundle: from the unpacked tarball, anywhere, every library but the C library's is our copy, also
+# those that plug-ins open; BUNDLE_LIBS leaves some of them out.
 set -u
 build=${ASSAY_BUILD#"$PWD"/}
 make -s --no-print-directory BUILD="$build" bundle >"$WORK/log" 2>&1 || { cat "$WORK/log" && exit 1; }
@@ -14,12 +15,30 @@ for file in "${files[@]}"; do
     while read -r name path; do
         case $name in linux-vdso* | ld-linux* | libc.so* | libm.so* | libmvec.so* | libdl.so* | libpthread.so* | librt.so*) continue ;; esac
         # Copies of foreign libraries find each other through the program that loads them.
-        case $file:$path in ./lib/lib[!a]*) continue ;; *:"$PWD"/*) continue ;; esac
+        case $file:$path in ./lib/lib[!a]* | ./lib/assay/libs/*) continue ;; *:"$PWD"/*) continue ;; esac
         echo "$file takes $name from $path"
         bad=1
     done <"$WORK/needs"
 done
 [ $bad -eq 0 ] || exit 1
-if [ -x bin/assay ]; then
-    bin/assay --version
+[ -x bin/assay ] || exit 0
+bin/assay --version || exit 1
+# What is opened at run time is ours too, whatever this machine has beside it.
+opened() { LD_DEBUG=files "$1" devices 2>&1 >"$WORK/devices" | sed -nE 's/.*calling init: (.*)/\1/p' | sort -u; }
+opened bin/assay >"$WORK/opened"
+grep -q '/libc\.so' "$WORK/opened" || { echo "the loader of this system does not tell" && exit 77; }
+for name in $(sed -nE 's/^bundle: (lib(openblas|blis|dnnl|sleef)\.so\.[0-9]+)$/\1/p' "$WORK/log"); do
+    [ -e "lib/assay/libs/$name" ] || { echo "$name was not copied" && exit 1; }
+    grep -q "/$name" "$WORK/opened" || grep -q "built without" "$WORK/devices" || { echo "$name is not opened" && exit 1; }
+done
+grep -vE "^($PWD|$PWD/bin/\.\.)/|/(ld-linux[^/]*|lib(c|m|mvec|dl|pthread|rt))\.so[.0-9]*$|^/etc|linux-vdso" "$WORK/opened" && echo "these are not ours" && exit 1
+cd - >/dev/null || exit 1
+# Without them the machine's own serve; the folder shows it, the tarball is made of it.
+make -s --no-print-directory BUILD="$build" BUNDLE_LIBS=sleef bundle >"$WORK/log" 2>&1 || { cat "$WORK/log" && exit 1; }
+tar -tzf "$build"/bundle/assay-*.tar.gz >"$WORK/list"
+grep -E 'libs/lib(openblas|blis|dnnl)' "$WORK/list" && echo "BUNDLE_LIBS leaves these out" && exit 1
+! grep -q 'bundle: libsleef' "$WORK/log" || grep -q 'lib/assay/libs/libsleef' "$WORK/list" || exit 1
+if make -s --no-print-directory BUILD="$build" BUNDLE_LIBS=mkl bundle >"$WORK/log" 2>&1; then
+    echo "an unknown library was taken" && exit 1
 fi
+grep -q "no library is called 'mkl'" "$WORK/log" || { cat "$WORK/log" && exit 1; }
