@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/deployment_host.h"
 #include "runtime/error.h"
@@ -120,6 +121,7 @@ static assay_status open_store(assay_context *context)
 
     if (context->path == NULL || context->store != NULL)
         return ASSAY_OK;
+    context->store_owner = getpid();
     look_at_file(context->path, context->file); /* before: a swap in between is seen next time */
     status = context->ops->open_read(context->path, &context->store);
     if (status != ASSAY_DB_MISSING)
@@ -148,11 +150,23 @@ static bool is_unchanged(assay_context *context)
            context->store_data->path[0] != '\0' && version == context->store_data->data_version;
 }
 
+/* A connection does not survive fork(): SQLite would take the locks of the parent for the child's
+ * own, and what the child reads could be overwritten meanwhile. */
+static bool is_inherited(const assay_context *context)
+{
+    return context->store != NULL && context->store_owner != getpid();
+}
+
 static assay_status reload(assay_context *context)
 {
     assay__pick_store *store = NULL;
     assay_status status;
 
+    if (is_inherited(context))
+        return assay__fail(ASSAY_INVALID,
+                           "%s: opened before fork(): this process may go on picking, not reload; "
+                           "fork first, then open",
+                           context->path);
     drop_replaced_store(context);
     if (is_unchanged(context))
         return ASSAY_OK;
@@ -330,7 +344,7 @@ void assay_close(assay_context **context)
         assay__pick_cache_destroy(&cache);
     }
     assay__pick_store_destroy(&c->store_data);
-    if (c->store != NULL)
+    if (c->store != NULL && !is_inherited(c))
         c->ops->close(c->store);
     assay__judgement_clear(&c->scratch);
     assay__misses_clear(&c->misses);

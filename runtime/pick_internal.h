@@ -4,6 +4,8 @@
 #ifndef ASSAY_RUNTIME_PICK_INTERNAL_H
 #define ASSAY_RUNTIME_PICK_INTERNAL_H
 
+#include <sys/types.h>
+
 #include "assay/pick.h"
 #include "runtime/expr.h"
 #include "runtime/pick_cache.h"
@@ -156,6 +158,7 @@ struct assay_context {
     pthread_mutex_t reloading; /* of the store handle; taken before `answering` */
     const assay__store_ops *ops;
     assay__store *store; /* NULL: none */
+    pid_t store_owner;   /* the process that opened it */
     char *path;          /* owned; NULL: none asked for */
     uint64_t file[5];    /* device, inode, size, time of change when `store` was opened; 0: none */
     char *named;         /* owned; backends of the options, or NULL */

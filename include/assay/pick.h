@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* assay/pick.h -- the route picker: which kernel should run a problem here, and why. */
+/* assay/pick.h -- the route picker: which kernel should run a problem here, and why.
+ *
+ * Threads: any number may use one context at once; close needs it alone.
+ *
+ * fork(): a child may go on with a context of its parent: pick, run, explain, close.  What it
+ * answers is what was loaded; assay_reload is refused there (ASSAY_INVALID), as SQLite's
+ * connections do not survive fork(), and the child must not open the same store anew either.  While
+ * the process forks no other thread may be inside a call that is no hit: its lock would stay locked
+ * in the child.  Threads of libraries do not survive: what ran with several threads before fork()
+ * may hang in the child (BLIS and oneDNN through libgomp; OpenBLAS and own kernels start theirs
+ * anew).  Fork first, then open, where all of it is wanted.
+ *
+ * Signals: no function may be called in a handler; a handler may interrupt any of them. */
 #ifndef ASSAY_PICK_H
 #define ASSAY_PICK_H
 

@@ -23,6 +23,7 @@ static void close_store(assay__store *store)
 {
     ck_assert_ptr_eq(store, &fake);
     ck_assert_int_eq(fake.inside, 0);
+    fake.closed++;
 }
 
 static assay_status get_version(assay__store *store, int64_t *out)

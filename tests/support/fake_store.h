@@ -30,6 +30,7 @@ typedef struct fake_store {
     int64_t commits;
     double copy_rate; /* peak copy_plain_t1; 0: not measured */
     int inside;       /* a snapshot is open */
+    int closed;       /* how often */
 } fake_store;
 
 extern fake_store fake;
