@@ -54,11 +54,13 @@ assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w)
 json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c)
 {
     json_t *tunables = json_array();
+    char hex[ASSAY_DIGEST_HEX];
 
+    assay_digest_format(&c->kernel->revision, hex);
     for (size_t i = 0; i < c->kernel->desc->tunable_count; i++)
         json_array_append_new(tunables, json_integer(c->tunables[i]));
-    return json_pack("{s:s, s:s, s:s, s:o}", "cmd", cmd, "backend", c->kernel->manifest->name,
-                     "kernel", c->kernel->desc->name, "tunables", tunables);
+    return json_pack("{s:s, s:s, s:s, s:s, s:o}", "cmd", cmd, "backend", c->kernel->manifest->name,
+                     "kernel", c->kernel->desc->name, "revision", hex, "tunables", tunables);
 }
 
 /* ---- one timed stay ---- */

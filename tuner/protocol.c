@@ -106,26 +106,35 @@ static int64_t left_ms(int64_t deadline_ms, const assay__wait *w)
     return left;
 }
 
-/* Waits until the socket is readable or the deadline (< 0: none) has passed. */
-static assay_status wait_readable(int socket, int64_t deadline_ms, const assay__wait *w)
+/* Longer than any poll takes beyond what it was given: this process itself was stopped (Ctrl-Z, a
+ * frozen container, a paused machine), and what it waits for may have been, too. */
+#define PAUSED_MS 1000
+
+/* Waits until the socket is readable or the deadline (< 0: none) has passed.  What is there counts
+ * even after it, and a pause of this process does not count against the other side. */
+static assay_status wait_readable(int socket, int64_t *deadline_ms, const assay__wait *w)
 {
     for (;;) {
         struct pollfd p[2] = {{.fd = socket, .events = POLLIN},
                               {.fd = w->drain_fd, .events = POLLIN}};
-        int64_t left = left_ms(deadline_ms, w);
+        int64_t begin = now_ms(), left = left_ms(*deadline_ms, w), spent;
+        int limit = left < 0 ? 0 : left > 1000 ? 1000 : (int)left;
         int r;
 
         if (w->stop != NULL && *w->stop)
             return assay__fail(ASSAY_INTERRUPTED, "interrupted");
-        if (left <= 0)
-            return assay__fail(ASSAY_TIMEOUT, "no reply within the time limit");
-        r = poll(p, w->drain_fd >= 0 ? 2 : 1, left > 1000 ? 1000 : (int)left);
+        r = poll(p, w->drain_fd >= 0 ? 2 : 1, limit);
         if (r < 0 && errno != EINTR)
             return assay__fail(ASSAY_INTERNAL, "poll: %s", strerror(errno));
         if (r > 0 && w->drain_fd >= 0 && p[1].revents != 0)
             w->drain(w->cookie, w->drain_fd);
         if (r > 0 && p[0].revents != 0)
             return ASSAY_OK;
+        spent = now_ms() - begin;
+        if (spent > limit + PAUSED_MS && *deadline_ms >= 0)
+            *deadline_ms += spent;
+        else if (left <= 0)
+            return assay__fail(ASSAY_TIMEOUT, "no reply within the time limit");
     }
 }
 
@@ -140,7 +149,7 @@ static void take_fds(struct msghdr *m, assay__message *out)
     }
 }
 
-static assay_status receive_bytes(int socket, char *data, size_t n, int64_t deadline,
+static assay_status receive_bytes(int socket, char *data, size_t n, int64_t *deadline,
                                   const assay__wait *w, assay__message *out)
 {
     while (n > 0) {
@@ -165,7 +174,7 @@ static assay_status receive_bytes(int socket, char *data, size_t n, int64_t dead
     return ASSAY_OK;
 }
 
-static assay_status receive_body(int socket, const header *h, int64_t deadline,
+static assay_status receive_body(int socket, const header *h, int64_t *deadline,
                                  const assay__wait *w, assay__message *out)
 {
     char *text = malloc((size_t)h->length + 1);
@@ -193,12 +202,12 @@ assay_status assay__message_receive(int socket, const assay__wait *wait, assay__
     assay_status status;
 
     memset(&m, 0, sizeof m);
-    status = receive_bytes(socket, (char *)&h, sizeof h, deadline, w, &m);
+    status = receive_bytes(socket, (char *)&h, sizeof h, &deadline, w, &m);
     if (status == ASSAY_OK && (h.magic != MAGIC || h.version != ASSAY__PROTOCOL_VERSION ||
                                h.length > ASSAY__PROTOCOL_MAX))
         status = assay__fail(ASSAY_INTERNAL, "message of a foreign or newer worker");
     if (status == ASSAY_OK)
-        status = receive_body(socket, &h, deadline, w, &m);
+        status = receive_body(socket, &h, &deadline, w, &m);
     if (status != ASSAY_OK) {
         assay__message_clear(&m);
         return status;

@@ -4,6 +4,7 @@
 #include "tuner/worker.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -136,5 +137,6 @@ int assay__worker_main(int socket, const assay__worker_command *more)
         ;
     assay__worker_release(&s);
     assay__plugins_destroy(&s.plugins);
+    free(s.revisions);
     return 0;
 }

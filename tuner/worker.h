@@ -10,6 +10,7 @@
  *                                                       then memory to rotate over when arena says
  *                                                       at which byte to begin
  *   run      backend, kernel, tunables, set          one launch into the output file
+ *            revision? [of the kernel]               STALE when it is another by now; as in time
  *   time     backend, kernel, tunables, cache, span_ns, spans, warm_ns, budget_ns, rotate_bytes,
  * seed
  *                                                    -> samples [ns a call], inner, sets, clock,
@@ -42,10 +43,18 @@ typedef struct assay__worker_problem {
         *pool; /* operand sets to rotate over; NULL until something is timed */
 } assay__worker_problem;
 
+/* Revision of a kernel as this process loaded it. */
+typedef struct assay__worker_revision {
+    const assay_kernel_desc *desc;
+    assay_digest revision;
+} assay__worker_revision;
+
 typedef struct assay__worker_state {
     const struct assay__worker_command *more;
     assay__plugins *plugins;
-    assay__worker_problem *prepared; /* NULL: none */
+    assay__worker_problem *prepared;   /* NULL: none */
+    assay__worker_revision *revisions; /* owned: those asked for so far */
+    size_t revision_count;
 } assay__worker_state;
 
 /* A request of another folder; `reply` gets what it adds. */

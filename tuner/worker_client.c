@@ -219,21 +219,45 @@ static void reap_crashed(assay__worker *w, char *buf, size_t cap)
     finish(w, true, buf, cap);
 }
 
+/* "; it wrote: ..." with the last line that the worker wrote, as far as it can be printed; "" when
+ * it wrote nothing. */
+static void last_words(const assay__worker *w, char *buf, size_t cap)
+{
+    size_t end = w->log_used, begin;
+
+    buf[0] = '\0';
+    while (end > 0 && (unsigned char)w->log[end - 1] <= ' ')
+        end--;
+    begin = end;
+    while (begin > 0 && w->log[begin - 1] != '\n')
+        begin--;
+    if (end == begin)
+        return;
+    (void)snprintf(buf, cap, "; it wrote: %.*s", end - begin > 100 ? 100 : (int)(end - begin),
+                   w->log + begin);
+    for (; *buf != '\0'; buf++)
+        if (*buf < ' ' || *buf > '~')
+            *buf = '?';
+}
+
 static assay_status call_failed(assay__worker *w, assay_status status)
 {
-    char end[128] = "";
+    char end[128] = "", words[128];
 
     switch (status) {
     case ASSAY_CRASH:
         reap_crashed(w, end, sizeof end);
-        return assay__fail(ASSAY_CRASH, "the worker ended: %s", end);
+        last_words(w, words, sizeof words);
+        return assay__fail(ASSAY_CRASH, "the worker ended: %s%s", end, words);
     case ASSAY_TIMEOUT:
         finish(w, true, end, sizeof end);
+        last_words(w, words, sizeof words);
         if (w->excused_ms > 0)
-            return assay__fail(ASSAY_TIMEOUT,
-                               "no reply within %d ms and %lld ms that it waited for a CPU: killed",
-                               w->timeout_ms, (long long)w->excused_ms);
-        return assay__fail(ASSAY_TIMEOUT, "no reply within %d ms: killed", w->timeout_ms);
+            return assay__fail(
+                ASSAY_TIMEOUT,
+                "no reply within %d ms and %lld ms that it waited for a CPU: killed%s",
+                w->timeout_ms, (long long)w->excused_ms, words);
+        return assay__fail(ASSAY_TIMEOUT, "no reply within %d ms: killed%s", w->timeout_ms, words);
     case ASSAY_INTERNAL: /* the same program is on the other side: a kernel has written there */
         finish(w, true, end, sizeof end);
         return assay__fail_context(ASSAY_CRASH, "the worker's answer makes no sense, killed");
@@ -298,8 +322,11 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
     status = reply_status(m.body);
     if (status == ASSAY_INTERNAL && !json_is_integer(json_object_get(m.body, "status")))
         status = call_failed(w, status);
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK) {
         *reply = json_incref(m.body);
+        drain_log(w, w->log_fd);
+        w->log_used = 0; /* a later crash shall not be told in the words of this one */
+    }
     assay__message_clear(&m);
     return status;
 }
@@ -307,11 +334,6 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
 bool assay__worker_alive(const assay__worker *w)
 {
     return w != NULL && w->pid != 0;
-}
-
-const char *assay__worker_log(const assay__worker *w)
-{
-    return w->log;
 }
 
 void assay__worker_stop(assay__worker **worker)

@@ -31,7 +31,5 @@ void assay__worker_stop(assay__worker **worker);
 assay_status assay__worker_call(assay__worker *worker, json_t *request, const int *fds,
                                 size_t fd_count, int timeout_ms, json_t **reply);
 bool assay__worker_alive(const assay__worker *worker);
-/* Last output of the worker on stdout and stderr, at most 4 KiB; "" none. */
-const char *assay__worker_log(const assay__worker *worker);
 
 #endif

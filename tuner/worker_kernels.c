@@ -41,6 +41,50 @@ static assay_status read_tunables(json_t *request, assay__worker_kernel *k)
     return ASSAY_OK;
 }
 
+static assay_status find_revision(assay__worker_state *s, assay__plugin *plugin,
+                                  const assay_kernel_desc *desc, assay_digest *out)
+{
+    assay__worker_revision *grown;
+    assay_deployment here;
+    assay_binding binding;
+
+    for (size_t i = 0; i < s->revision_count; i++)
+        if (s->revisions[i].desc == desc) {
+            *out = s->revisions[i].revision;
+            return ASSAY_OK;
+        }
+    ASSAY_TRY(assay__deployment_host(&here));
+    ASSAY_TRY(assay__plugin_binding(plugin, desc, here.isa, &binding));
+    grown = realloc(s->revisions, (s->revision_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return assay__fail(ASSAY_NOMEM, "revision of %s", desc->name);
+    s->revisions = grown;
+    grown[s->revision_count++] = (assay__worker_revision){desc, binding.revision};
+    *out = binding.revision;
+    return ASSAY_OK;
+}
+
+/* A plug-in or library may be built or installed anew while a sweep runs: what the new one does
+ * must not be booked as done by the old. */
+static assay_status check_revision(assay__worker_state *s, json_t *request, assay__plugin *plugin,
+                                   const assay_kernel_desc *desc)
+{
+    const char *wanted = json_string_value(json_object_get(request, "revision"));
+    char hex[ASSAY_DIGEST_HEX];
+    assay_digest revision;
+
+    if (wanted == NULL)
+        return ASSAY_OK;
+    ASSAY_TRY(find_revision(s, plugin, desc, &revision));
+    assay_digest_format(&revision, hex);
+    if (strcmp(hex, wanted) == 0)
+        return ASSAY_OK;
+    return assay__fail(ASSAY_STALE,
+                       "%s/%s is another than when the sweep began: its plug-in or a library was "
+                       "replaced; what is stored holds for the old one; start the sweep again",
+                       plugin->manifest->name, desc->name);
+}
+
 assay_status assay__worker_kernel_find(assay__worker_state *s, json_t *request,
                                        assay__worker_kernel *out)
 {
@@ -67,6 +111,7 @@ assay_status assay__worker_kernel_for(assay__worker_state *s, json_t *request,
         return assay__fail(ASSAY_UNAVAILABLE, "backend '%s' has no kernel '%s' for this problem",
                            backend, kernel);
     ASSAY_TRY(assay__backend_open(&plugin->backend));
+    ASSAY_TRY(check_revision(s, request, plugin, out->desc));
     out->backend = &plugin->backend;
     return read_tunables(request, out);
 }

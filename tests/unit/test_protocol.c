@@ -303,6 +303,58 @@ START_TEST(worker_without_a_cpu_is_excused_but_not_for_ever)
 }
 END_TEST
 
+/* A parent that was stopped finds its limit passed and the reply there. */
+START_TEST(message_that_is_there_counts_after_the_time_limit)
+{
+    const assay__wait passed = {.timeout_ms = 0, .drain_fd = -1};
+    json_t *body = json_object();
+    assay__message m;
+
+    ck_assert_int_eq(assay__message_send(pair[0], 5, body, NULL, 0), ASSAY_OK);
+    ck_assert_int_eq(assay__message_receive(pair[1], &passed, &m), ASSAY_OK);
+    ck_assert_uint_eq(m.token, 5);
+    assay__message_clear(&m);
+    json_decref(body);
+}
+END_TEST
+
+/* Stops its parent for longer than the limit and answers when it runs again. */
+static void stop_and_answer(int go)
+{
+    json_t *body = json_object();
+    char c;
+
+    if (read(go, &c, 1) != 1)
+        _exit(1);
+    usleep(100000);
+    (void)kill(getppid(), SIGSTOP);
+    usleep(2800000);
+    (void)kill(getppid(), SIGCONT);
+    usleep(100000);
+    (void)assay__message_send(pair[0], 6, body, NULL, 0);
+    _exit(0);
+}
+
+START_TEST(message_limit_does_not_run_while_this_process_is_stopped)
+{
+    const assay__wait soon = {.timeout_ms = 1500, .drain_fd = -1};
+    assay__message m;
+    int go[2];
+
+    ck_assert_int_eq(pipe(go), 0);
+    pid_t child = fork();
+    if (child == 0)
+        stop_and_answer(go[0]);
+    ck_assert_int_eq(write(go[1], "g", 1), 1);
+    ck_assert_int_eq(assay__message_receive(pair[1], &soon, &m), ASSAY_OK);
+    ck_assert_uint_eq(m.token, 6);
+    assay__message_clear(&m);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    close(go[0]);
+    close(go[1]);
+}
+END_TEST
+
 /* /bin/true is a program that ends without saying hello. */
 START_TEST(worker_that_ends_at_once_is_told_with_its_exit)
 {
@@ -312,6 +364,26 @@ START_TEST(worker_that_ends_at_once_is_told_with_its_exit)
     ck_assert_int_eq(assay__worker_start(&options, &w), ASSAY_CRASH);
     ck_assert_ptr_null(w);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "exit 1"));
+}
+END_TEST
+
+/* What a library says before it gives up is the best that there is to know of a crash. */
+START_TEST(worker_that_ends_is_told_with_its_last_words)
+{
+    char path[] = "/tmp/assay-worker-XXXXXX";
+    int file = mkstemp(path);
+    const assay__worker_options options = {.program = path};
+    assay__worker *w = NULL;
+
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_gt(dprintf(file, "#!/bin/sh\necho first >&2\necho 'cannot \001 allocate'\n"
+                                   "echo\nexit 3\n"),
+                     0);
+    ck_assert_int_eq(fchmod(file, 0755) | close(file), 0);
+    ck_assert_int_eq(assay__worker_start(&options, &w), ASSAY_CRASH);
+    ck_assert_str_eq(assay_last_error(), "the worker ended: exit 3 without a reply; it wrote: "
+                                         "cannot ? allocate");
+    ck_assert_int_eq(unlink(path), 0);
 }
 END_TEST
 
@@ -485,7 +557,11 @@ int main(int argc, char **argv)
     tcase_add_test(worker, delay_of_one_that_shares_its_cpu_grows);
     tcase_add_test(worker, delay_of_one_that_sleeps_or_is_gone_is_none);
     tcase_add_test(worker, worker_without_a_cpu_is_excused_but_not_for_ever);
+    tcase_add_test(message, message_that_is_there_counts_after_the_time_limit);
+    tcase_add_test(message, message_limit_does_not_run_while_this_process_is_stopped);
+    tcase_set_timeout(message, 30);
     tcase_add_test(worker, worker_that_ends_at_once_is_told_with_its_exit);
+    tcase_add_test(worker, worker_that_ends_is_told_with_its_last_words);
     tcase_add_test(worker, worker_program_that_is_missing_is_an_error);
     tcase_add_test(worker, lock_is_exclusive_and_names_its_holder);
     tcase_add_test(worker, lock_is_taken_on_a_file_of_another_user);
