@@ -97,7 +97,7 @@ static bool take(const opening *o, const char *name, void *slot)
     return true;
 }
 
-bool assay__opened_load(const assay__opened_spec *spec, void *table, char *reason, size_t cap)
+static bool load(const assay__opened_spec *spec, void *table, char *reason, size_t cap)
 {
     opening o = {.spec = spec, .reason = reason, .cap = cap};
     struct link_map *map = NULL;
@@ -115,6 +115,23 @@ bool assay__opened_load(const assay__opened_spec *spec, void *table, char *reaso
         if (!take(&o, spec->symbols[i].name, (char *)table + spec->symbols[i].slot))
             return false;
     return true;
+}
+
+const void *assay__opened_get(assay__opened *opened, const char **why)
+{
+    if (!atomic_load_explicit(&opened->is_known, memory_order_acquire)) {
+        pthread_mutex_lock(&opened->lock);
+        if (!atomic_load_explicit(&opened->is_known, memory_order_relaxed)) {
+            const size_t cap = sizeof opened->reason;
+            opened->is_usable = load(opened->spec, opened->table, opened->reason, cap) &&
+                                (opened->settle == NULL || opened->settle(opened->reason, cap));
+            atomic_store_explicit(&opened->is_known, true, memory_order_release);
+        }
+        pthread_mutex_unlock(&opened->lock);
+    }
+    if (why != NULL)
+        *why = opened->reason;
+    return opened->is_usable ? opened->table : NULL;
 }
 
 assay_status assay__opened_identity(const assay_instance *instance, const void *address,

@@ -8,6 +8,10 @@
 #ifndef ASSAY_RUNTIME_HOST_OPENED_H
 #define ASSAY_RUNTIME_HOST_OPENED_H
 
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "assay/plugin.h"
 
 typedef struct assay__opened_symbol {
@@ -26,9 +30,25 @@ typedef struct assay__opened_spec {
     size_t symbol_count;
 } assay__opened_spec;
 
-/* Opens the library and fills the function pointers of `table`.  false: not usable, `reason` says
- * why; the table's content is then undefined.  Call once (pthread_once); never closed. */
-bool assay__opened_load(const assay__opened_spec *spec, void *table, char *reason, size_t cap);
+/* A library that is opened once, when somebody first asks, and never closed. */
+typedef struct assay__opened {
+    const assay__opened_spec *spec;
+    void *table; /* whose function pointers are filled */
+    /* What is left to look at and to set; false: not usable, with the reason.  NULL: nothing. */
+    bool (*settle)(char *reason, size_t cap);
+    pthread_mutex_t lock;
+    atomic_bool is_known;
+    bool is_usable;
+    char reason[PATH_MAX + 256];
+} assay__opened;
+#define ASSAY__OPENED(spec_, table_, settle_)                                                      \
+    {                                                                                              \
+        .spec = (spec_), .table = (table_), .settle = (settle_), .lock = PTHREAD_MUTEX_INITIALIZER \
+    }
+
+/* The table; NULL when the library is not usable.  why: NULL, or where the reason is left, a text
+ * that stays. */
+const void *assay__opened_get(assay__opened *opened, const char **why);
 
 /* "soname=, version=, build_id=" of the file that `address` lies in, then `more`, which holds
  * whole "key=value\n" lines.  version NULL: what follows ".so." in the file's name. */

@@ -36,7 +36,7 @@ valgrind-tests: default $(UNIT_TESTS) test-plugins
 PLUGS      := alpha beta plain foreign short broken misnamed badname
 PLUG_FILES := $(PLUGS:%=$(BUILD)/tests/loader/assay_%.so)
 $(PLUG_FILES): $(BUILD)/tests/loader/assay_%.so: tests/plugins/plug.c backends/plugin.map \
-    $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
+    $(BUILD)/gen/flags.txt $(wildcard include/assay/*) | $(GEN_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK $@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DPLUG_$* -shared \

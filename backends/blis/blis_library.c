@@ -3,15 +3,11 @@
 /* backends/blis/blis_library.c -- where BLIS is found and what is taken from it. */
 #include "backends/blis/blis_calls.h"
 
-#include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 
 #include "runtime/host_opened.h"
 
 static blis_library library;
-static bool ready;
-static char reason[PATH_MAX + 256];
 
 static const char *const places[] = {
     "/usr/lib/x86_64-linux-gnu/blis-openmp/libblis.so.4",
@@ -48,30 +44,21 @@ static const assay__opened_spec spec = {
     .symbol_count = sizeof symbols / sizeof *symbols,
 };
 
-static bool wide(void)
+static bool settle(char *reason, size_t cap)
 {
-    if (library.int_bits() == 64)
-        return true;
-    snprintf(reason, sizeof reason, "this build counts in %d bits, 64 are needed",
-             (int)library.int_bits());
-    return false;
-}
-
-static void open_once(void)
-{
-    ready = assay__opened_load(&spec, &library, reason, sizeof reason) && wide();
-    if (!ready)
-        return;
+    if (library.int_bits() != 64) {
+        snprintf(reason, cap, "this build counts in %d bits, 64 are needed",
+                 (int)library.int_bits());
+        return false;
+    }
     library.set_error_checking(BLIS_CALLS_NO_ERROR_CHECKING); /* its checks end the process */
     library.set_threads(1);
+    return true;
 }
+
+static assay__opened opened = ASSAY__OPENED(&spec, &library, settle);
 
 const blis_library *blis_open(const char **why)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, open_once);
-    if (why != NULL)
-        *why = reason;
-    return ready ? &library : NULL;
+    return assay__opened_get(&opened, why);
 }

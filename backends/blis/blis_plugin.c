@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "backends/blis/blis_calls.h"
-#include "backends/source_hash.h"
+#include "backends/host_plugin.h"
 #include "backends/thread_choice.h"
-#include "gen/config.h"
 #include "runtime/host_opened.h"
 
 static const assay_tunable tunables[] = {THREADS_TUNABLE("threads that BLIS may use")};
@@ -76,23 +75,4 @@ static assay_status library_identity(assay_instance *instance, const char *name,
     return assay__opened_identity(instance, symbol, library->version(), more, buf, cap);
 }
 
-static const assay_backend backend = {
-    ASSAY__HOST_BACKEND_SLOTS,
-    .open = assay__host_open,
-    .library_identity = library_identity,
-    .launch = assay__host_launch,
-    .measure = assay__host_measure,
-};
-
-ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
-    .struct_size = sizeof(assay_manifest),
-    .abi_version = ASSAY_PLUGIN_ABI,
-    .name = "blis",
-    .version = ASSAY_VERSION,
-    .compiler = ASSAY_COMPILER_ID,
-    .kernels = kernels,
-    .kernel_count = sizeof kernels / sizeof *kernels,
-    .sources = assay__source_hashes,
-    .source_count = ASSAY_SOURCE_COUNT,
-    .backend = &backend,
-};
+HOST_PLUGIN("blis", library_identity);

@@ -2,9 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/cpu/cpu_plugin.c -- manifest of our own CPU kernels. */
 #include "backends/cpu/cpu.h"
-#include "backends/source_hash.h"
-#include "gen/config.h"
-#include "runtime/host_backend.h"
+#include "backends/host_plugin.h"
 
 /* ---- entry points, <op>_<dtype>_<isa> -------------------------------------------------------- */
 
@@ -315,23 +313,4 @@ static const assay_kernel_desc kernels[] = {
     SOFTMAX_PORTABLE(bf16, ASSAY_BF16),
 };
 
-static const assay_backend backend = {
-    ASSAY__HOST_BACKEND_SLOTS,
-    .open = assay__host_open,
-    .library_identity = assay__host_library_identity,
-    .launch = assay__host_launch,
-    .measure = assay__host_measure,
-};
-
-ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
-    .struct_size = sizeof(assay_manifest),
-    .abi_version = ASSAY_PLUGIN_ABI,
-    .name = "cpu",
-    .version = ASSAY_VERSION,
-    .compiler = ASSAY_COMPILER_ID,
-    .kernels = kernels,
-    .kernel_count = COUNT(kernels),
-    .sources = assay__source_hashes,
-    .source_count = ASSAY_SOURCE_COUNT,
-    .backend = &backend,
-};
+HOST_PLUGIN("cpu", assay__host_library_identity);

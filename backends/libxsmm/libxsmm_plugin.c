@@ -3,10 +3,8 @@
 /* backends/libxsmm/libxsmm_plugin.c -- manifest of libxsmm as a backend for small products. */
 #include <string.h>
 
+#include "backends/host_plugin.h"
 #include "backends/libxsmm/libxsmm_calls.h"
-#include "backends/source_hash.h"
-#include "gen/config.h"
-#include "runtime/host_backend.h"
 
 static const char *const sources[] = {"backends/libxsmm/libxsmm_gemm.c", NULL};
 static const char *const libraries[] = {"libxsmm", NULL};
@@ -48,23 +46,4 @@ static assay_status library_identity(assay_instance *instance, const char *name,
     return ASSAY_OK;
 }
 
-static const assay_backend backend = {
-    ASSAY__HOST_BACKEND_SLOTS,
-    .open = assay__host_open,
-    .library_identity = library_identity,
-    .launch = assay__host_launch,
-    .measure = assay__host_measure,
-};
-
-ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
-    .struct_size = sizeof(assay_manifest),
-    .abi_version = ASSAY_PLUGIN_ABI,
-    .name = "libxsmm",
-    .version = ASSAY_VERSION,
-    .compiler = ASSAY_COMPILER_ID,
-    .kernels = kernels,
-    .kernel_count = sizeof kernels / sizeof *kernels,
-    .sources = assay__source_hashes,
-    .source_count = ASSAY_SOURCE_COUNT,
-    .backend = &backend,
-};
+HOST_PLUGIN("libxsmm", library_identity);

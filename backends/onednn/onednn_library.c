@@ -5,8 +5,6 @@
 #include "backends/onednn/onednn_calls.h"
 
 #include <dlfcn.h>
-#include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +14,6 @@
 #if HAVE_ONEDNN
 
 static onednn_library library;
-static bool ready;
-static char reason[PATH_MAX + 256];
 
 static const char *const places[] = {"/usr/lib/x86_64-linux-gnu/libdnnl.so.2", "libdnnl.so.2",
                                      NULL};
@@ -38,26 +34,26 @@ static const assay__opened_spec spec = {
 };
 
 /* Structures are passed by address: another major version reads others. */
-static bool same_major(void)
+static bool same_major(char *reason, size_t cap)
 {
     const dnnl_version_t *v = library.version();
 
     if (v->major == DNNL_VERSION_MAJOR)
         return true;
-    snprintf(reason, sizeof reason, "this is oneDNN %d, the plug-in was built for %d", v->major,
+    snprintf(reason, cap, "this is oneDNN %d, the plug-in was built for %d", v->major,
              DNNL_VERSION_MAJOR);
     return false;
 }
 
 /* Its threads are those of GNU's OpenMP, which it brought along. */
-static bool take_threads(void)
+static bool take_threads(char *reason, size_t cap)
 {
     void *gomp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
     void *get = gomp != NULL ? dlsym(gomp, "omp_get_max_threads") : NULL;
     void *set = gomp != NULL ? dlsym(gomp, "omp_set_num_threads") : NULL;
 
     if (library.version()->cpu_runtime != DNNL_RUNTIME_OMP || get == NULL || set == NULL) {
-        snprintf(reason, sizeof reason, "this build's threads are not those of libgomp.so.1");
+        snprintf(reason, cap, "this build's threads are not those of libgomp.so.1");
         return false;
     }
     memcpy(&library.get_threads, &get, sizeof get);
@@ -65,26 +61,22 @@ static bool take_threads(void)
     return true;
 }
 
-static void open_once(void)
+static bool settle(char *reason, size_t cap)
 {
-    if (!assay__opened_load(&spec, &library, reason, sizeof reason) || !same_major() ||
-        !take_threads())
-        return;
+    if (!same_major(reason, cap) || !take_threads(reason, cap))
+        return false;
     library.set_verbose(0); /* whatever the environment says: it would print */
     dnnl_status_t status = library.engine_create(&library.engine, dnnl_cpu, 0);
     if (status != dnnl_success)
-        snprintf(reason, sizeof reason, "no CPU engine: status %d", (int)status);
-    ready = status == dnnl_success;
+        snprintf(reason, cap, "no CPU engine: status %d", (int)status);
+    return status == dnnl_success;
 }
+
+static assay__opened opened = ASSAY__OPENED(&spec, &library, settle);
 
 const onednn_library *onednn_open(const char **why)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, open_once);
-    if (why != NULL)
-        *why = reason;
-    return ready ? &library : NULL;
+    return assay__opened_get(&opened, why);
 }
 
 /* Asked, not listed: what is implemented depends on the CPU and on the build. */

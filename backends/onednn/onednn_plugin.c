@@ -5,10 +5,9 @@
  *
  * Rows that the library may lack here, or computes by another law, name a library of their own,
  * whose absence is the reason that people read. */
+#include "backends/host_plugin.h"
 #include "backends/onednn/onednn_calls.h"
-#include "backends/source_hash.h"
 #include "backends/thread_choice.h"
-#include "runtime/host_backend.h"
 
 static const assay_tunable tunables[] = {THREADS_TUNABLE("threads that oneDNN may use")};
 static const char *const sources[] = {"backends/onednn/onednn_matmul.c",
@@ -78,21 +77,4 @@ static const assay_kernel_desc kernels[] = {
     SOFTMAX(ASSAY_F16, softmax_f16),
 };
 
-static const assay_backend backend = {
-    ASSAY__HOST_BACKEND_SLOTS,           .open = assay__host_open,
-    .library_identity = onednn_identify, .launch = assay__host_launch,
-    .measure = assay__host_measure,
-};
-
-ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
-    .struct_size = sizeof(assay_manifest),
-    .abi_version = ASSAY_PLUGIN_ABI,
-    .name = "onednn",
-    .version = ASSAY_VERSION,
-    .compiler = ASSAY_COMPILER_ID,
-    .kernels = kernels,
-    .kernel_count = sizeof kernels / sizeof *kernels,
-    .sources = assay__source_hashes,
-    .source_count = ASSAY_SOURCE_COUNT,
-    .backend = &backend,
-};
+HOST_PLUGIN("onednn", onednn_identify);

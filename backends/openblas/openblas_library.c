@@ -3,16 +3,12 @@
 /* backends/openblas/openblas_library.c -- where OpenBLAS is found and what is taken from it. */
 #include "backends/openblas/openblas.h"
 
-#include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/host_opened.h"
 
 static openblas_library library;
-static bool ready;
-static char reason[PATH_MAX + 256];
 
 static const char *const places[] = {
     "/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0",
@@ -46,27 +42,19 @@ static const assay__opened_spec spec = {
 };
 
 /* We pass int; a build with 64-bit integers would read beyond it. */
-static bool narrow(void)
+static bool settle(char *reason, size_t cap)
 {
-    if (strstr(library.get_config(), "USE64BITINT") == NULL)
-        return true;
-    snprintf(reason, sizeof reason, "this build has 64-bit integers, 32-bit ones are needed");
-    return false;
+    if (strstr(library.get_config(), "USE64BITINT") != NULL) {
+        snprintf(reason, cap, "this build has 64-bit integers, 32-bit ones are needed");
+        return false;
+    }
+    library.set_threads(1); /* it starts with all */
+    return true;
 }
 
-static void open_once(void)
-{
-    ready = assay__opened_load(&spec, &library, reason, sizeof reason) && narrow();
-    if (ready)
-        library.set_threads(1); /* it starts with all */
-}
+static assay__opened opened = ASSAY__OPENED(&spec, &library, settle);
 
 const openblas_library *openblas_open(const char **why)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, open_once);
-    if (why != NULL)
-        *why = reason;
-    return ready ? &library : NULL;
+    return assay__opened_get(&opened, why);
 }

@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/host_plugin.h"
 #include "backends/openblas/openblas.h"
-#include "backends/source_hash.h"
 #include "backends/thread_choice.h"
-#include "gen/config.h"
 #include "runtime/host_opened.h"
 
 static assay_tunable tunables[] = {THREADS_TUNABLE("threads that OpenBLAS may use")};
@@ -95,23 +94,4 @@ static assay_status library_identity(assay_instance *instance, const char *name,
     return assay__opened_identity(instance, symbol, version, more, buf, cap);
 }
 
-static const assay_backend backend = {
-    ASSAY__HOST_BACKEND_SLOTS,
-    .open = assay__host_open,
-    .library_identity = library_identity,
-    .launch = assay__host_launch,
-    .measure = assay__host_measure,
-};
-
-ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
-    .struct_size = sizeof(assay_manifest),
-    .abi_version = ASSAY_PLUGIN_ABI,
-    .name = "openblas",
-    .version = ASSAY_VERSION,
-    .compiler = ASSAY_COMPILER_ID,
-    .kernels = kernels,
-    .kernel_count = sizeof kernels / sizeof *kernels,
-    .sources = assay__source_hashes,
-    .source_count = ASSAY_SOURCE_COUNT,
-    .backend = &backend,
-};
+HOST_PLUGIN("openblas", library_identity);

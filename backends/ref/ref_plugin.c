@@ -3,10 +3,8 @@
 /* backends/ref/ref_plugin.c -- manifest of the oracle: every op, every dtype, correctly rounded.
  *
  * Never chosen unless asked for by name. */
+#include "backends/host_plugin.h"
 #include "backends/ref/ref.h"
-#include "backends/source_hash.h"
-#include "gen/config.h"
-#include "runtime/host_backend.h"
 
 #define INPUT                                                                              \
     {                                                                                      \
@@ -115,25 +113,10 @@ static const assay_oracle_desc oracles[] = {
 #include "backends/ref/ref_ops.def"
 };
 
-static const assay_backend backend = {
-    ASSAY__HOST_BACKEND_SLOTS,
-    .open = assay__host_open,
-    .library_identity = assay__host_library_identity,
-    .launch = assay__host_launch,
-    .measure = assay__host_measure,
-};
+HOST_BACKEND(assay__host_library_identity);
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
-    .struct_size = sizeof(assay_manifest),
-    .abi_version = ASSAY_PLUGIN_ABI,
-    .name = "ref",
-    .version = ASSAY_VERSION,
-    .compiler = ASSAY_COMPILER_ID,
-    .kernels = kernels,
-    .kernel_count = sizeof kernels / sizeof *kernels,
-    .sources = assay__source_hashes,
-    .source_count = ASSAY_SOURCE_COUNT,
-    .backend = &backend,
+    HOST_MANIFEST("ref"),
     .oracles = oracles,
     .oracle_count = sizeof oracles / sizeof *oracles,
     .explicit_only = 1,

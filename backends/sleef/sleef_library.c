@@ -3,14 +3,9 @@
 /* backends/sleef/sleef_library.c -- where SLEEF is found and what is taken from it. */
 #include "backends/sleef/sleef_calls.h"
 
-#include <limits.h>
-#include <pthread.h>
-
 #include "runtime/host_opened.h"
 
 static sleef_library library;
-static bool ready;
-static char reason[PATH_MAX + 256];
 
 static const char *const places[] = {"/usr/lib/x86_64-linux-gnu/libsleef.so.3", "libsleef.so.3",
                                      NULL};
@@ -35,17 +30,9 @@ static const assay__opened_spec spec = {
     .symbol_count = sizeof symbols / sizeof *symbols,
 };
 
-static void open_once(void)
-{
-    ready = assay__opened_load(&spec, &library, reason, sizeof reason);
-}
+static assay__opened opened = ASSAY__OPENED(&spec, &library, NULL);
 
 const sleef_library *sleef_open(const char **why)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, open_once);
-    if (why != NULL)
-        *why = reason;
-    return ready ? &library : NULL;
+    return assay__opened_get(&opened, why);
 }

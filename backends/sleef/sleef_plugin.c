@@ -3,10 +3,9 @@
 /* backends/sleef/sleef_plugin.c -- manifest of SLEEF as a backend for elementwise functions. */
 #include <string.h>
 
+#include "backends/host_plugin.h"
 #include "backends/sleef/sleef_calls.h"
-#include "backends/source_hash.h"
 #include "backends/thread_choice.h"
-#include "gen/config.h"
 #include "runtime/host_opened.h"
 
 static const int64_t bits_values[] = {256, 512};
@@ -56,23 +55,4 @@ static assay_status library_identity(assay_instance *instance, const char *name,
     return assay__opened_identity(instance, symbol, NULL, "", buf, cap);
 }
 
-static const assay_backend backend = {
-    ASSAY__HOST_BACKEND_SLOTS,
-    .open = assay__host_open,
-    .library_identity = library_identity,
-    .launch = assay__host_launch,
-    .measure = assay__host_measure,
-};
-
-ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
-    .struct_size = sizeof(assay_manifest),
-    .abi_version = ASSAY_PLUGIN_ABI,
-    .name = "sleef",
-    .version = ASSAY_VERSION,
-    .compiler = ASSAY_COMPILER_ID,
-    .kernels = kernels,
-    .kernel_count = sizeof kernels / sizeof *kernels,
-    .sources = assay__source_hashes,
-    .source_count = ASSAY_SOURCE_COUNT,
-    .backend = &backend,
-};
+HOST_PLUGIN("sleef", library_identity);
