@@ -4,7 +4,6 @@
 # assay bench: rows with all that they need; how fast this machine is decides nothing here.
 . tests/support/expect.bash
 . tests/support/store.bash
-export ASSAY_LOCK_DIR=$WORK # no need to wait for those who measure
 cd "$WORK" || exit 1
 mkdir tmp
 export TMPDIR=$WORK/tmp

@@ -4,7 +4,6 @@
 # Field case A8: commands that read leave the store byte for byte as it was, after a real sweep, with
 # flags that might tempt them, and without a log left over from the writer.
 . tests/support/expect.bash
-export ASSAY_LOCK_DIR=$WORK
 db=$WORK/s.db
 expect 0 '*' '*' assay sweep --db "$db" --backend cpu --op add --dtype f32 --shape 'n=1000|2000' \
     --kernel cpu_add_portable --threads 1 --profile quick --quiet

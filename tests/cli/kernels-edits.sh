@@ -6,7 +6,6 @@
 # that family, a constant in a shared header exactly its includers; then check calls their rows
 # stale, pick no longer uses them as measured, and history is kept.
 . tests/support/expect.bash
-export ASSAY_LOCK_DIR=$WORK
 so=build/lib/assay/assay_cpu.so
 copy() { # DIR
     mkdir "$1"

@@ -5,7 +5,6 @@
 # size of the environment and order of plug-ins, agree on every revision and on every key; what one
 # of them measured is measured for all.
 . tests/support/expect.bash
-export ASSAY_LOCK_DIR=$WORK
 lib=$ASSAY_BUILD/lib/assay
 mkdir "$WORK/one" "$WORK/two" "$WORK/a b" || exit 1
 for p in "$lib"/assay_*.so; do # by turns, so that each folder has a part

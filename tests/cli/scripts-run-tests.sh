@@ -32,4 +32,19 @@ expect 0 '3 passed, 0 failed' "$WORK/good" "$WORK/skip.sh"
 expect 1 '0 passed, 0 failed' "$WORK/skip.sh"
 expect 1 '0 passed, 0 failed'
 expect 1 '0 passed, 1 failed' "$WORK/absent"
-exit 0
+
+# Two at a time: each waits for the other. One that is killed with its runner is a failure too.
+for i in 1 2; do
+    say wait$i.sh "touch $WORK/met$i; for ((t = 0; t < 500; t++)); do [ -e $WORK/met$((3 - i)) ] && exit 0; sleep 0.01; done; exit 1"
+done
+expect 0 '2 passed, 0 failed' -j 2 "$WORK/wait1.sh" "$WORK/wait2.sh"
+say kills.sh 'kill -KILL "$(ps -o ppid= "$PPID")"'
+expect 1 '1 passed, 1 failed' -j 1 "$WORK/yes.sh" "$WORK/kills.sh"
+
+# What took longest begins the next time.
+root=$PWD
+cd "$WORK" || exit 1
+say long.sh 'sleep 0.1; exit 0'
+"$root/scripts/run-tests" --build . -j 1 yes.sh long.sh >out && "$root/scripts/run-tests" --build . -j 1 yes.sh long.sh >again
+[ "$(sed 's/, .*//' out again | tr '\n' ' ')" = 'ok   yes.sh ok   long.sh 2 passed ok   long.sh ok   yes.sh 2 passed ' ] ||
+    { cat out again && echo "not in the order of their times" && exit 1; }

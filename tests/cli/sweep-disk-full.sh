@@ -9,7 +9,6 @@
 mkdir "$WORK/mnt"
 mount -t tmpfs -o size=2m none "$WORK/mnt" 2>"$WORK/log" || { echo "cannot mount a tmpfs here" && exit 77; }
 trap 'umount "$WORK/mnt"' EXIT
-export ASSAY_LOCK_DIR=$WORK
 db=$WORK/mnt/s.db
 sweep=(assay sweep --db "$db" --backend cpu --kernel cpu_add_portable --op add --dtype f32 --threads 1 --profile quick --quiet)
 fill() { dd if=/dev/zero of="$WORK/mnt/ballast" bs=4096 2>"$WORK/log"; } # until it is full

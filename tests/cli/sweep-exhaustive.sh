@@ -7,7 +7,6 @@
 set -u
 long=${ASSAY_LONG:-}
 . tests/support/expect.bash
-export ASSAY_LOCK_DIR=$WORK # no need to wait for those who measure
 db=$WORK/s.db
 plugins=$ASSAY_BUILD/lib/assay:$ASSAY_BUILD/tests/plugins
 fail() { echo "FAIL: $*"; exit 1; }

@@ -8,7 +8,6 @@
 mkdir "$WORK/mnt"
 mount -t tmpfs -o size=8m none "$WORK/mnt" 2>"$WORK/log" || { echo "cannot mount a tmpfs here" && exit 77; }
 trap 'umount "$WORK/mnt"' EXIT
-export ASSAY_LOCK_DIR=$WORK
 db=$WORK/mnt/s.db
 sweep=(assay sweep --db "$db" --backend cpu --kernel cpu_add_portable --op add --dtype f32 --threads 1 --profile quick --quiet)
 expect 0 '*' '*' "${sweep[@]}" --shape n=1000

@@ -6,6 +6,7 @@
 set -u
 for name in $(compgen -e | grep '^ASSAY_' | grep -v '^ASSAY_BUILD$'); do unset "$name"; done
 unset NO_COLOR
+export ASSAY_LOCK_DIR=$WORK # no need to wait for those who measure
 
 expect() {
     local want=$1 out_glob=$2 err_glob=$3 rc=0 out err

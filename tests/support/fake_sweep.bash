@@ -4,7 +4,6 @@
 # Sourced by tests/cli/sweep-fake-*.sh: sweeps on the scripted clock, whose true times are known.
 # Every process draws its own noise, seeded, so that a sweep gives the same numbers each time.
 . tests/support/expect.bash
-export ASSAY_LOCK_DIR=$WORK # no need to wait for those who measure real time
 mkdir "$WORK/plugins" || exit 1
 ln -s "$ASSAY_BUILD/lib/assay/assay_fake.so" "$ASSAY_BUILD/lib/assay/assay_ref.so" "$WORK/plugins/" || exit 1
 
