@@ -41,6 +41,14 @@ static bool isa_present(const assay_kernel_desc *k)
            (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
 }
 
+bool plugin_all_has(const assay_manifest *m, assay_op_id op)
+{
+    for (size_t i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].op == op)
+            return true;
+    return false;
+}
+
 bool plugin_all_runs(const assay_manifest *m, assay_instance *instance, const assay_kernel_desc *k)
 {
     char text[1024];

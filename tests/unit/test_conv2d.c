@@ -64,20 +64,29 @@ static void check_kernels(plugin_case *c, assay_dtype t, const double *want, con
     ck_assert_int_ge(ran, 2);
 }
 
-/* One element by the definition: taps outside x are skipped. */
-static double element(const plugin_case *c, const int64_t at[4])
+typedef struct window {
+    int64_t groups, stride[2], dilation[2], padding[2];
+} window;
+
+static window window_of(const assay_problem *p)
 {
-    const assay_problem *p = &c->problem;
+    return (window){assay_problem_int(p, "groups"),
+                    {assay_problem_int(p, "stride_h"), assay_problem_int(p, "stride_w")},
+                    {assay_problem_int(p, "dil_h"), assay_problem_int(p, "dil_w")},
+                    {assay_problem_int(p, "pad_h"), assay_problem_int(p, "pad_w")}};
+}
+
+/* One element by the definition: taps outside x are skipped. */
+static double element(const plugin_case *c, const window *w, const int64_t at[4])
+{
     const int64_t *x = c->operands[0].dims, *f = c->operands[1].dims;
-    int64_t per_group = f[0] / assay_problem_int(p, "groups");
+    int64_t per_group = f[0] / w->groups;
     double sum = 0.0;
 
     for (int64_t i = 0; i < f[1] * f[2] * f[3]; i++) {
         int64_t ci = i / (f[2] * f[3]), ri = i / f[3] % f[2], si = i % f[3];
-        int64_t row = at[2] * assay_problem_int(p, "stride_h") +
-                      ri * assay_problem_int(p, "dil_h") - assay_problem_int(p, "pad_h");
-        int64_t col = at[3] * assay_problem_int(p, "stride_w") +
-                      si * assay_problem_int(p, "dil_w") - assay_problem_int(p, "pad_w");
+        int64_t row = at[2] * w->stride[0] + ri * w->dilation[0] - w->padding[0];
+        int64_t col = at[3] * w->stride[1] + si * w->dilation[1] - w->padding[1];
         int64_t channel = at[1] / per_group * f[1] + ci;
         if (row < 0 || row >= x[2] || col < 0 || col >= x[3])
             continue;
@@ -90,13 +99,14 @@ static double element(const plugin_case *c, const int64_t at[4])
 static double *by_definition(const plugin_case *c)
 {
     const int64_t *y = c->operands[2].dims;
+    window w = window_of(&c->problem);
     double *out = malloc((size_t)(c->elements + 1) * sizeof *out);
 
     ck_assert_ptr_nonnull(out);
     for (int64_t i = 0; i < c->elements; i++) {
         int64_t at[4] = {i / (y[1] * y[2] * y[3]), i / (y[2] * y[3]) % y[1], i / y[3] % y[2],
                          i % y[3]};
-        out[i] = element(c, at);
+        out[i] = element(c, &w, at);
     }
     return out;
 }

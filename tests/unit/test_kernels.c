@@ -220,8 +220,9 @@ typedef struct variants {
     plugin_case *c;
     const assay_wide *wide;
     const char *params;
-    void *old;   /* output before the run */
-    void *first; /* bytes of the variant with threads at 1 and the same other choices */
+    void *old;    /* output before the run */
+    void *first;  /* bytes of the variant with threads at 1 and the same other choices */
+    void *judged; /* bytes that agree with the oracle: the same bytes need no second look */
     size_t bytes;
     bool thorough;
     int ran;
@@ -239,12 +240,13 @@ static void run_variant(variants *v, const int64_t *tunables, bool compare)
                            v->kernel->tunables[i].name, (long)tunables[i]);
     memcpy(out, v->old, v->bytes);
     ck_assert_msg(plugin_case_run(v->c, v->kernel, tunables) == ASSAY_OK, "%s failed", what);
-    check_all(v->c, v->kernel, v->wide, what);
+    if (v->ran++ == 0 || memcmp(v->judged, out, v->bytes) != 0)
+        check_all(v->c, v->kernel, v->wide, what);
+    memcpy(v->judged, out, v->bytes);
     if (compare && v->kernel->claims.stability >= ASSAY_STABILITY_MACHINE)
         ck_assert_msg(memcmp(v->first, out, v->bytes) == 0, "%s depends on threads", what);
     else
         memcpy(v->first, out, v->bytes);
-    v->ran++;
 }
 
 /* Every choice of every third problem; of others the defaults with all thread counts. */
@@ -283,11 +285,13 @@ static void check_problem(const assay_kernel_desc *k, const char *params, size_t
     v.bytes = (size_t)c.elements * assay_dtype_bytes((assay_dtype)k->dtypes[k->dtype_count - 1]);
     v.old = malloc(v.bytes + 1);
     v.first = malloc(v.bytes + 1);
-    ck_assert(v.old != NULL && v.first != NULL);
+    v.judged = malloc(v.bytes + 1);
+    ck_assert(v.old != NULL && v.first != NULL && v.judged != NULL);
     memcpy(v.old, assay_tensor_data(&c.operands[c.count - 1]), v.bytes);
     each_variant(&v, tunables, 0);
     free(v.old);
     free(v.first);
+    free(v.judged);
     plugin_wide_clear(&w);
     plugin_case_clear(&c);
 }
@@ -306,7 +310,7 @@ START_TEST(kernel_agrees_with_the_oracle)
     const assay_manifest *m = plugin_all_at(_i / ASSAY_OP_COUNT);
     assay_op_id op = (assay_op_id)(_i % ASSAY_OP_COUNT);
 
-    if (!plugin_all_open(m, &instance))
+    if (!plugin_all_has(m, op) || !plugin_all_open(m, &instance)) /* to open a library takes long */
         return;
     for (size_t i = 0; i < m->kernel_count; i++) {
         if (m->kernels[i].op != op || !plugin_all_runs(m, instance, &m->kernels[i]))
@@ -398,7 +402,7 @@ START_TEST(kernel_takes_leading_dimensions)
 {
     const assay_manifest *m = plugin_all_at(_i);
 
-    if (!plugin_all_open(m, &instance))
+    if (!plugin_all_has(m, ASSAY_OP_matmul) || !plugin_all_open(m, &instance))
         return;
     for (size_t i = 0; i < m->kernel_count; i++)
         for (size_t j = 0; j < LEADING; j++)
