@@ -3,8 +3,6 @@
 # SPDX-FileCopyrightText: The Assay authors
 # mutate: a killed, a surviving, an idle and a broken mutation.
 set -u
-# Lines that code has moved away from guard nothing.
-scripts/mutate -n || exit 1
 mkdir -p "$WORK/tree/tests/mutations.d" "$WORK/tree/scripts"
 root=$PWD
 cp scripts/run-tests "$WORK/tree/scripts/"
@@ -12,9 +10,12 @@ cd "$WORK/tree" || exit 1
 printf '#include <stdbool.h>\nint rule(int x) { return x < 3; }\n' >rule.c
 cat >main.c <<'END'
 #include <stdio.h>
+#include <unistd.h>
 int rule(int x);
 int main(void)
 {
+    if (rule(8) && fork() == 0 && setsid() > 0 && fclose(stdout) == 0)
+        return (int)sleep(100);
     int bad = rule(3) != 0 || rule(2) != 1;
     printf("%d%%: Checks: 1, Failures: %d, Errors: 0\n", bad ? 0 : 100, bad);
     return bad;
@@ -42,6 +43,13 @@ expect 1 '0 passed, 1 failed' 'rule.c :: s/return/retrun/ :: test_rule'
 expect 1 '0 passed, 1 failed' 'absent.c :: s/a/b/ :: test_rule'
 expect 1 '0 passed, 1 failed' 'rule.c: s/a/b/: test_rule'
 expect 1 '0 passed, 0 failed' ''
+# What a mutant leaves running ends with it.
+expect 0 '1 passed, 0 failed' 'rule.c :: s/x < 3/x < 9/ :: test_rule'
+for process in /proc/[0-9]*; do
+    case $(readlink "$process/exe") in
+    */build/mutants/tests/test_rule*) ! grep -qsz "^WORK=$WORK\$" "$process/environ" || { echo "left running: $process" && exit 1; } ;;
+    esac
+done
 # Extended expressions: a bar that is not escaped is an alternative.
 expect 0 '1 passed, 0 failed' 'rule.c :: s/(x < 3|none)/x <= 3/ :: test_rule'
 # A list by name, else lines by text.
