@@ -18,8 +18,8 @@ static const struct {
     unsigned flags;
     bool fits[ASSAY_FAMILY_COUNT];
 } strata[ASSAY_STRATUM_COUNT] = {
-#define X(id, text, bits, contraction, binary, unary, row, norm, reduction, index, why) \
-    {text, why, bits, {contraction, binary, unary, row, norm, reduction, index}},
+#define X(id, text, bits, contraction, binary, unary, row, norm, reduction, index, attention, why) \
+    {text, why, bits, {contraction, binary, unary, row, norm, reduction, index, attention}},
     ASSAY_STRATUM_MAP(X)
 #undef X
 };
@@ -266,8 +266,42 @@ static double norm_value(filler *f, uint64_t index)
     }
 }
 
+/* A NaN in some row of q and in some row of k and v, or an infinity in the latter; every fourth
+ * head has none.  Scores are ordinary elsewhere: no weight is so small that kernels may lose it. */
+static double special_in_head(filler *f, uint64_t index)
+{
+    static const double values[] = {NAN, INFINITY, -INFINITY};
+    uint64_t head = index / (f->rows * f->cols), at = index % (f->rows * f->cols);
+    uint64_t spot = hash_of(f, 3, head) % (f->rows * f->cols);
+
+    if (at != spot || head % 4 == 3)
+        return draw(f, index);
+    return f->operand == 0 ? head % 4 == 1 ? NAN : 0.0 : values[(head + f->operand) % 3];
+}
+
+static double attention_value(filler *f, uint64_t index)
+{
+    uint64_t head = index / (f->rows * f->cols), row = index / f->cols % f->rows;
+
+    switch (f->stratum) {
+    case ASSAY_STRATUM_SPREAD:
+        return f->operand == 0 ? 16.0 * draw(f, index) : draw(f, index);
+    case ASSAY_STRATUM_PEAKED:
+        return f->operand == 1 && row == hash_of(f, 4, head) % f->rows ? 8.0 * draw(f, index)
+                                                                       : draw(f, index);
+    case ASSAY_STRATUM_EQUAL: /* keys alike: every weight is the same */
+        return draw(f, f->operand == 1 ? head * f->cols + index % f->cols : index);
+    case ASSAY_STRATUM_SPECIALS:
+        return special_in_head(f, index);
+    default:
+        return draw(f, index);
+    }
+}
+
 static double element(filler *f, uint64_t index)
 {
+    if (f->family == ASSAY_FAMILY_ATTENTION)
+        return attention_value(f, index);
     if (f->family == ASSAY_FAMILY_NORM)
         return norm_value(f, index);
     if (f->family == ASSAY_FAMILY_ROW)

@@ -14,34 +14,37 @@
 #define ASSAY_STRATUM_SPECIAL 2u /* holds NaN, infinities or values that overflow */
 #define ASSAY_STRATUM_TIMED   4u /* fit to be timed on: nothing that changes speed or power */
 
-/* X(NAME, text, flags, contraction, binary, unary, row, norm, reduction, index, what it is for): 1
- * where the ops of a family have it. Texts are stored: append, never rename. The order is that in
- * which a family's sets are preferred. */
-#define ASSAY_STRATUM_MAP(X)                                                                      \
-    X(NORMAL, "normal", ASSAY_STRATUM_TIMED, 1, 1, 1, 1, 1, 1, 1,                                 \
-      "N(0,1): mixed signs, as in use; integers over their range")                                \
-    X(UNIFORM, "uniform", ASSAY_STRATUM_TIMED, 1, 0, 0, 0, 0, 1, 0,                               \
-      "U(0,1): no cancellation, shows the accumulator")                                           \
-    X(ORDINALS, "ordinals", ASSAY_STRATUM_SPECIAL, 0, 1, 1, 0, 0, 0, 1,                           \
-      "all bit patterns but NaN")                                                                 \
-    X(EDGES, "edges", ASSAY_STRATUM_SPECIAL, 0, 1, 1, 0, 0, 0, 0,                                 \
-      "within 64 steps of powers of two, zero and the thresholds of exponentials")                \
-    X(CANCEL, "cancel", 0, 1, 1, 0, 0, 0, 1, 0, "pairs that cancel to 1e-3 of their size")        \
-    X(OFFSET, "offset", 0, 0, 0, 0, 0, 1, 0, 0, "a mean far above the deviation")                 \
-    X(SPREAD, "spread", 0, 1, 0, 0, 1, 1, 1, 0,                                                   \
-      "magnitudes over 2^+-10 (f16: 2^+-4); softmax: scores over +-128 and more")                 \
-    X(MASKED, "masked", ASSAY_STRATUM_SPECIAL, 0, 0, 0, 1, 0, 0, 0,                               \
-      "half of a row -inf; every eighth row all of it")                                           \
-    X(WORKLOAD, "workload", ASSAY_STRATUM_TIMED, 0, 1, 1, 0, 0, 0, 0, "U(-10,10)")                \
-    X(INTEGERS, "integers", ASSAY_STRATUM_EXACT, 1, 0, 0, 0, 0, 0, 0,                             \
-      "small integers, sparse enough for every partial sum to be exact")                          \
-    X(HUGE_TINY, "huge_tiny", 0, 1, 0, 0, 0, 1, 1, 0, "one large element a row among small ones") \
-    X(POWERS, "powers", 0, 1, 0, 0, 0, 0, 0, 0, "powers of two: products without rounding")       \
-    X(SPECIALS, "specials", ASSAY_STRATUM_SPECIAL, 1, 1, 1, 0, 0, 1, 1,                           \
-      "zeros, subnormals, largest values, infinities, NaN; two operands: every pair")             \
-    X(PEAKED, "peaked", 0, 0, 0, 0, 1, 0, 0, 0, "a top near 88 with signs, the rest far below")   \
-    X(EQUAL, "equal", 0, 0, 0, 0, 1, 1, 0, 0, "all elements of a row alike")                      \
-    X(INFINITE, "infinite", ASSAY_STRATUM_SPECIAL, 0, 0, 0, 1, 1, 0, 0, "one +inf a row")
+/* X(NAME, text, flags, contraction, binary, unary, row, norm, reduction, index, attention, what it
+ * is for): 1 where the ops of a family have it. Texts are stored: append, never rename. The order
+ * is that in which a family's sets are preferred. */
+#define ASSAY_STRATUM_MAP(X)                                                                   \
+    X(NORMAL, "normal", ASSAY_STRATUM_TIMED, 1, 1, 1, 1, 1, 1, 1, 1,                           \
+      "N(0,1): mixed signs, as in use; integers over their range")                             \
+    X(UNIFORM, "uniform", ASSAY_STRATUM_TIMED, 1, 0, 0, 0, 0, 1, 0, 1,                         \
+      "U(0,1): no cancellation, shows the accumulator")                                        \
+    X(ORDINALS, "ordinals", ASSAY_STRATUM_SPECIAL, 0, 1, 1, 0, 0, 0, 1, 0,                     \
+      "all bit patterns but NaN")                                                              \
+    X(EDGES, "edges", ASSAY_STRATUM_SPECIAL, 0, 1, 1, 0, 0, 0, 0, 0,                           \
+      "within 64 steps of powers of two, zero and the thresholds of exponentials")             \
+    X(CANCEL, "cancel", 0, 1, 1, 0, 0, 0, 1, 0, 0, "pairs that cancel to 1e-3 of their size")  \
+    X(OFFSET, "offset", 0, 0, 0, 0, 0, 1, 0, 0, 0, "a mean far above the deviation")           \
+    X(SPREAD, "spread", 0, 1, 0, 0, 1, 1, 1, 0, 1,                                             \
+      "magnitudes over 2^+-10 (f16: 2^+-4); softmax: scores over +-128 and more; attention: "  \
+      "over +-50")                                                                             \
+    X(MASKED, "masked", ASSAY_STRATUM_SPECIAL, 0, 0, 0, 1, 0, 0, 0, 0,                         \
+      "half of a row -inf; every eighth row all of it")                                        \
+    X(WORKLOAD, "workload", ASSAY_STRATUM_TIMED, 0, 1, 1, 0, 0, 0, 0, 0, "U(-10,10)")          \
+    X(INTEGERS, "integers", ASSAY_STRATUM_EXACT, 1, 0, 0, 0, 0, 0, 0, 0,                       \
+      "small integers, sparse enough for every partial sum to be exact")                       \
+    X(HUGE_TINY, "huge_tiny", 0, 1, 0, 0, 0, 1, 1, 0, 0,                                       \
+      "one large element a row among small ones")                                              \
+    X(POWERS, "powers", 0, 1, 0, 0, 0, 0, 0, 0, 0, "powers of two: products without rounding") \
+    X(SPECIALS, "specials", ASSAY_STRATUM_SPECIAL, 1, 1, 1, 0, 0, 1, 1, 1,                     \
+      "zeros, subnormals, largest values, infinities, NaN; two operands: every pair")          \
+    X(PEAKED, "peaked", 0, 0, 0, 0, 1, 0, 0, 0, 1,                                             \
+      "a top near 88 with signs, the rest far below; attention: one long key")                 \
+    X(EQUAL, "equal", 0, 0, 0, 0, 1, 1, 0, 0, 1, "all elements of a row alike")                \
+    X(INFINITE, "infinite", ASSAY_STRATUM_SPECIAL, 0, 0, 0, 1, 1, 0, 0, 0, "one +inf a row")
 
 typedef enum assay_stratum {
 #define X(name, ...) ASSAY_STRATUM_##name,

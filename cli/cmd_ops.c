@@ -36,6 +36,7 @@ static const char *const families[] = {
     [ASSAY_FAMILY_NORM] = "norm",
     [ASSAY_FAMILY_REDUCE] = "reduction",
     [ASSAY_FAMILY_INDEX] = "index",
+    [ASSAY_FAMILY_ATTENTION] = "attention",
 };
 _Static_assert(sizeof families / sizeof *families == ASSAY_FAMILY_COUNT, "a name each");
 static const char *const kinds[] = {

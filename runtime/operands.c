@@ -16,6 +16,7 @@ bool assay__op_in_place(const assay_op_info *info)
     case ASSAY_FAMILY_CONTRACTION:
     case ASSAY_FAMILY_REDUCE:
     case ASSAY_FAMILY_INDEX:
+    case ASSAY_FAMILY_ATTENTION:
     case ASSAY_FAMILY_COUNT:
         break;
     }

@@ -11,7 +11,12 @@
 #define MEMORY_SHARE 0.75
 #define GROUP_SHARE  0.5
 /* Half of what the reference does on a core, so that a loaded machine gets through as well. */
-#define ORACLE_FLOPS_PER_NS 4.0
+static double oracle_flops_per_ns(const assay_problem *p)
+{
+    if (p->op == ASSAY_OP_attention) /* f64 in double-double throughout */
+        return p->dtypes[0] == ASSAY_F64 ? 0.15 : 1.5;
+    return 4.0;
+}
 
 static double input_bytes(const sweep_problem *p)
 {
@@ -99,10 +104,11 @@ bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason
                        assay__format_bytes(need).text, assay__format_bytes(have).text);
         return true;
     }
-    if (assay_op_get((assay_op_id)p->problem.op)->family != ASSAY_FAMILY_CONTRACTION ||
+    const assay_op_family family = assay_op_get((assay_op_id)p->problem.op)->family;
+    if ((family != ASSAY_FAMILY_CONTRACTION && family != ASSAY_FAMILY_ATTENTION) ||
         !assay_problem_flops(&p->problem, &flops))
         return false;
-    const double seconds = flops / (ORACLE_FLOPS_PER_NS * s->cpus) * 1e-9;
+    const double seconds = flops / (oracle_flops_per_ns(&p->problem) * s->cpus) * 1e-9;
     if (!(seconds > limit_s))
         return false;
     (void)snprintf(reason, cap, "its reference takes %s on %u CPUs, more than the limit of %s",

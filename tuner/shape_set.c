@@ -105,7 +105,7 @@ assay_status assay__shapes_skip(assay__shape_set *set, size_t line, const char *
 static const char *const alias_rows[] = {"nrows", "row_count", NULL};
 static const char *const alias_trans_a[] = {"a_t", "transa", NULL};
 static const char *const alias_trans_b[] = {"b_t", "transb", NULL};
-static const char *const alias_batch[] = {"b", "batch_count", NULL};
+static const char *const alias_batch[] = {"batch_count", NULL};
 static const char *const alias_dtype[] = {"dtypes", NULL};
 
 static const struct alias {
@@ -172,13 +172,22 @@ static bool is_label(const char *column)
     return false;
 }
 
+/* "b" is the batch of ops that have no parameter b of their own. */
+static const char *param_of(const assay_problem *p, const char *column)
+{
+    bool is_batch = strcmp(column, "b") == 0 && assay_op_param_index((assay_op_id)p->op, "b") < 0 &&
+                    assay_op_param_index((assay_op_id)p->op, "batch") >= 0;
+
+    return is_batch ? "batch" : column;
+}
+
 static assay_status set_params(const assay__csv *csv, size_t row, assay_problem *p)
 {
     for (size_t col = 0; col < csv->ncols; col++) {
         const char *text = assay__csv_cell(csv, row, col);
         if (is_label(csv->header[col]) || text[0] == '\0')
             continue;
-        if (assay_problem_set(p, csv->header[col], text) != ASSAY_OK)
+        if (assay_problem_set(p, param_of(p, csv->header[col]), text) != ASSAY_OK)
             return assay__csv_fail(csv, row, col, "%s", assay_last_error());
     }
     if (assay_problem_check(p) != ASSAY_OK)

@@ -75,6 +75,8 @@ static const int64_t thread_values[] = {1, 2, 4, 8, 16, 32, 64};
 static const int64_t switch_values[] = {0, 1};
 static const int64_t mc_values[] = {72, 144, 288};
 static const int64_t kc_values[] = {256, 512};
+static const int64_t keys_values[] = {32, 64, 128, 256};
+static const int64_t strips_values[] = {1, 2, 4, 8};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define THREADS                                                                          \
@@ -94,6 +96,12 @@ static const assay_tunable blocked[] = {
     THREADS,
     {"mc", mc_values, COUNT(mc_values), 144, "rows of op(A) packed at a time"},
     {"kc", kc_values, COUNT(kc_values), 256, "products summed before C is touched"},
+};
+
+static const assay_tunable by_keys[] = {
+    THREADS,
+    {"keys", keys_values, COUNT(keys_values), 64, "keys that pass by at a time"},
+    {"strips", strips_values, COUNT(strips_values), 4, "strips of queries that share their way"},
 };
 
 bool cpu_threads_usable(const assay_problem *problem, const int64_t *tunables)
@@ -140,6 +148,12 @@ static bool direct_usable(const assay_problem *problem, const int64_t *tunables)
            cpu_threads_usable(problem, tunables);
 }
 
+/* Scratch memory is a multiple of d. */
+static bool attention_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, attention, d) <= 4096 && cpu_threads_usable(problem, tunables);
+}
+
 #define CONTIGUOUS          \
     {                       \
         ASSAY_CAP_OFFSET, 0 \
@@ -151,6 +165,9 @@ static bool direct_usable(const assay_problem *problem, const int64_t *tunables)
 #define UNARY(t) .dtype_count = 2, .dtypes = {t, t}, .caps = {CONTIGUOUS, CONTIGUOUS}
 #define BINARY(t) \
     .dtype_count = 3, .dtypes = {t, t, t}, .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
+#define TERNARY(t)                            \
+    .dtype_count = 4, .dtypes = {t, t, t, t}, \
+    .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
 #define MATRICES(t) .dtype_count = 3, .dtypes = {t, t, t}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS}
 #define LINEAR(t) \
     .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {BY_ROWS, BY_ROWS, CONTIGUOUS, BY_ROWS}
@@ -241,16 +258,16 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define PORTABLE_ROW(op, shape, libraries_, t, T, ulp)                                        \
     ROW("cpu_" #op "_portable", op, shape, T, 20, NULL, ulp, plain, op##_sources, libraries_, \
         cpu_##op##_##t),
-#define SCRATCH_ROW(op, stem, rank, usable, shape, t, T, isa, ulp)                                 \
-    ROW_IF(usable, "cpu_" #stem "_avx2", op, shape, T, rank, isa, ulp, plain, stem##_avx2_sources, \
-           none, cpu_##stem##_avx2_##t),
+#define SCRATCH_ROW(op, stem, rank, usable, tunables_, shape, t, T, isa, ulp)     \
+    ROW_IF(usable, "cpu_" #stem "_avx2", op, shape, T, rank, isa, ulp, tunables_, \
+           stem##_avx2_sources, none, cpu_##stem##_avx2_##t),
 
 static const assay_kernel_desc kernels[] = {
-#define CPU_SCRATCH_AVX2(op, stem, rank, usable, shape, u64, u32, u16, ub16)         \
-    SCRATCH_ROW(op, stem, rank, usable, shape, f64, ASSAY_F64, "avx2,fma", u64)      \
-    SCRATCH_ROW(op, stem, rank, usable, shape, f32, ASSAY_F32, "avx2,fma", u32)      \
-    SCRATCH_ROW(op, stem, rank, usable, shape, f16, ASSAY_F16, "avx2,fma,f16c", u16) \
-    SCRATCH_ROW(op, stem, rank, usable, shape, bf16, ASSAY_BF16, "avx2,fma", ub16)
+#define CPU_SCRATCH_AVX2(op, stem, rank, usable, tunables_, shape, u64, u32, u16, ub16)         \
+    SCRATCH_ROW(op, stem, rank, usable, tunables_, shape, f64, ASSAY_F64, "avx2,fma", u64)      \
+    SCRATCH_ROW(op, stem, rank, usable, tunables_, shape, f32, ASSAY_F32, "avx2,fma", u32)      \
+    SCRATCH_ROW(op, stem, rank, usable, tunables_, shape, f16, ASSAY_F16, "avx2,fma,f16c", u16) \
+    SCRATCH_ROW(op, stem, rank, usable, tunables_, shape, bf16, ASSAY_BF16, "avx2,fma", ub16)
 #define CPU_AVX2(op, shape, u64, u32, u16, ub16)              \
     AVX2_ROW(op, shape, f64, ASSAY_F64, "avx2,fma", u64)      \
     AVX2_ROW(op, shape, f32, ASSAY_F32, "avx2,fma", u32)      \

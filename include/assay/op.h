@@ -36,6 +36,7 @@ typedef enum assay_op_family {
     ASSAY_FAMILY_NORM,
     ASSAY_FAMILY_REDUCE,
     ASSAY_FAMILY_INDEX,
+    ASSAY_FAMILY_ATTENTION,
     ASSAY_FAMILY_COUNT
 } assay_op_family;
 

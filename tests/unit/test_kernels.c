@@ -72,16 +72,28 @@ static const char *const shapes_conv2d[] = {
     "n=1,c=2,h=3,w=700,k=2,r=2,s=5,stride_w=2,pad_w=2",
     "n=1,c=130,h=7,w=6,k=5,r=2,s=2,pad_h=4,pad_w=5",
     "n=5,c=2,h=1,w=1,k=17,r=1,s=1,stride_h=7,stride_w=9"};
+static const char *const shapes_attention[] = {
+    "b=1,hq=2,hkv=1,sq=0,sk=4,d=3",
+    "b=2,hq=1,hkv=1,sq=3,sk=0,d=5",
+    "b=1,hq=4,hkv=2,sq=9,sk=70,d=0",
+    "b=2,hq=3,hkv=3,sq=25,sk=131,d=8,causal=1",
+    "b=1,hq=8,hkv=2,sq=13,sk=300,d=66,causal=1",
+    "b=1,hq=4,hkv=4,sq=70,sk=33,d=17,causal=1",
+    "b=1,hq=4,hkv=4,sq=33,sk=70,d=16,causal=top_left",
+    "b=3,hq=8,hkv=4,sq=1,sk=129,d=64,causal=1,scale=-0.25",
+    "b=2,hq=4,hkv=4,sq=50,sk=17,d=7,causal=top_left,scale=3"};
 /* Problems on top of those made from the catalogue: transposition, scaling, odd tiles; strides,
- * padding, dilation, groups. */
+ * padding, dilation, groups; masks. */
 static const struct extra {
     assay_op_id op;
     const char *const *params;
     size_t count;
-} extras[] = {{ASSAY_OP_matmul, shapes_matmul, sizeof shapes_matmul / sizeof *shapes_matmul},
-              {ASSAY_OP_fused_linear, shapes_fused_linear,
-               sizeof shapes_fused_linear / sizeof *shapes_fused_linear},
-              {ASSAY_OP_conv2d, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d}};
+} extras[] = {
+    {ASSAY_OP_matmul, shapes_matmul, sizeof shapes_matmul / sizeof *shapes_matmul},
+    {ASSAY_OP_fused_linear, shapes_fused_linear,
+     sizeof shapes_fused_linear / sizeof *shapes_fused_linear},
+    {ASSAY_OP_conv2d, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
+    {ASSAY_OP_attention, shapes_attention, sizeof shapes_attention / sizeof *shapes_attention}};
 
 static const struct extra *extra_of(assay_op_id op)
 {

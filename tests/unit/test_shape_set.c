@@ -89,6 +89,23 @@ START_TEST(csv_takes_crlf_bom_notes_and_aliases)
 }
 END_TEST
 
+/* A parameter's own name comes before the alias of another. */
+START_TEST(csv_tells_a_batch_from_a_parameter_b)
+{
+    assay__shape_set set;
+
+    ck_assert_int_eq(read_csv("op,dtype,b,m,n,k,hq,hkv,sq,sk,d\n"
+                              "matmul,f32,3,4,5,6,,,,,\n"
+                              "attention,f32,2,,,,4,2,8,9,16\n",
+                              &set),
+                     ASSAY_OK);
+    ck_assert_uint_eq(set.count, 2);
+    ck_assert_int_eq(assay_problem_int(&set.items[0].problem, "batch"), 3);
+    ck_assert_int_eq(assay_problem_int(&set.items[1].problem, "b"), 2);
+    assay__shapes_clear(&set);
+}
+END_TEST
+
 static const struct bad {
     const char *text, *says;
 } bad_files[] = {
@@ -180,6 +197,7 @@ int main(void)
     tcase_add_test(csv, csv_folds_duplicates_and_skips_unsupported);
     tcase_add_test(csv, csv_keeps_the_uses_of_a_problem);
     tcase_add_test(csv, csv_takes_crlf_bom_notes_and_aliases);
+    tcase_add_test(csv, csv_tells_a_batch_from_a_parameter_b);
     tcase_add_loop_test(csv, csv_bad_rows_name_line_and_field, 0,
                         (int)(sizeof bad_files / sizeof bad_files[0]));
     tcase_add_test(csv, quickstart_set_keeps_its_limits);

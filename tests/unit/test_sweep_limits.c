@@ -83,6 +83,26 @@ START_TEST(oracle_limits_a_problem)
 }
 END_TEST
 
+/* 2 CPUs do 1.8 TFLOP at 1.5 GFLOP/s each, a tenth of it in f64. */
+START_TEST(oracle_limits_attention)
+{
+    static const struct {
+        const char *text;
+        bool is_too_large;
+    } rows[] = {{"attention f32,f32,f32,f32 b=10,hq=32,hkv=8,sq=4000,sk=5000,d=64", false},
+                {"attention f32,f32,f32,f32 b=10,hq=32,hkv=8,sq=4000,sk=6000,d=64", true},
+                {"attention f64,f64,f64,f64 b=1,hq=32,hkv=8,sq=4000,sk=5000,d=64", false},
+                {"attention f64,f64,f64,f64 b=1,hq=32,hkv=8,sq=4000,sk=6000,d=64", true}};
+
+    s.memory_bytes = (double)NAN;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_int_eq(assay_problem_parse(rows[i].text, &p.problem), ASSAY_OK);
+        ck_assert_int_eq(assay__sweep_too_large(&s, &p, reason, sizeof reason),
+                         rows[i].is_too_large);
+    }
+}
+END_TEST
+
 START_TEST(memory_limits_a_group)
 {
     s.memory_bytes = 4e9;
@@ -226,6 +246,7 @@ int main(void)
     tcase_add_test(limits, memory_limits_a_problem);
     tcase_add_test(limits, memory_counts_rotated_operands);
     tcase_add_test(limits, oracle_limits_a_problem);
+    tcase_add_test(limits, oracle_limits_attention);
     tcase_add_test(limits, memory_limits_a_group);
     tcase_add_test(limits, budget_limits_a_group);
     tcase_add_test(limits, pace_so_far_limits_a_group);
