@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench_print.h"
 #include "calibrate/unary_launch.h"
 #include "runtime/host_backend.h"
 #include "runtime/plugin_set.h"
 
 #define GOAL_S 25.0
+#define TURNS  3
 
 static const assay_manifest *load(const char *name)
 {
@@ -56,25 +58,41 @@ static assay_status run_parts(const assay_unary *unary, unsigned threads, unsign
     return ASSAY_OK;
 }
 
-static void print_row(const char *name, const char *what, double seconds, unsigned shift,
-                      const assay_error_stats *s)
+static void print_row(const char *name, bool digest_only, bench_figure seconds)
 {
-    double whole = seconds * (double)(1u << shift);
+    char what[128];
 
-    printf("%s f32 all inputs %s,%.1f,s,,,%s,%s\n", name, what, whole,
-           s->elements > 0 ? "<=25" : "",
-           s->elements == 0  ? "info"
-           : whole <= GOAL_S ? "yes"
-                             : "no");
-    if (s->elements > 0)
-        fprintf(stderr,
-                "%s: max dist %llu, err_ulp %.6f at %a (0x%08llx), %llu misrounded, "
-                "%llu >= 1 ulp, %llu of a forbidden class, %llu uncertain\n",
-                name, (unsigned long long)s->max_dist, s->max_err_ulp, s->worst.hi,
-                (unsigned long long)s->worst.input_bits[0], (unsigned long long)s->misrounded,
-                (unsigned long long)s->over_one,
-                (unsigned long long)(s->elements - s->classes[ASSAY_ULP_ORDINARY]),
-                (unsigned long long)s->uncertain);
+    snprintf(what, sizeof what, "%s f32 all inputs %s", name, digest_only ? "digest" : "judged");
+    bench_print(what, seconds, "s", NULL, 0, digest_only ? "" : "<=25", seconds.value <= GOAL_S);
+}
+
+static void print_errors(const char *name, const assay_error_stats *s)
+{
+    fprintf(stderr,
+            "%s: max dist %llu, err_ulp %.6f at %a (0x%08llx), %llu misrounded, "
+            "%llu >= 1 ulp, %llu of a forbidden class, %llu uncertain\n",
+            name, (unsigned long long)s->max_dist, s->max_err_ulp, s->worst.hi,
+            (unsigned long long)s->worst.input_bits[0], (unsigned long long)s->misrounded,
+            (unsigned long long)s->over_one,
+            (unsigned long long)(s->elements - s->classes[ASSAY_ULP_ORDINARY]),
+            (unsigned long long)s->uncertain);
+}
+
+/* Seconds of the whole space; what was found is told in the first turn. */
+static bool one_turn(const assay_unary *unary, const char *name, unsigned threads, unsigned shift,
+                     bool digest_only, bool first, double *seconds)
+{
+    assay_error_stats stats;
+
+    if (assay__error_stats_init(&stats, ASSAY_F32, false) != ASSAY_OK)
+        return false;
+    uint64_t begin = assay__host_now_ns();
+    assay_status status = run_parts(unary, threads, shift, digest_only, &stats);
+    *seconds = (double)(assay__host_now_ns() - begin) * 1e-9 * (double)(1u << shift);
+    if (status == ASSAY_OK && first && stats.elements > 0)
+        print_errors(name, &stats);
+    assay__error_stats_clear(&stats);
+    return status == ASSAY_OK;
 }
 
 static bool bench_kernel(const assay_kernel_desc *k, const assay__backend *backend,
@@ -91,17 +109,11 @@ static bool bench_kernel(const assay_kernel_desc *k, const assay__backend *backe
             strcmp(k->tunables[i].name, "threads") == 0 ? 1 : k->tunables[i].default_value;
     assay_unary unary = assay__unary_of(&launch);
     for (int digest_only = 0; digest_only < 2; digest_only++) {
-        assay_error_stats stats;
-        if (assay__error_stats_init(&stats, ASSAY_F32, false) != ASSAY_OK)
-            return false;
-        uint64_t begin = assay__host_now_ns();
-        assay_status status = run_parts(&unary, threads, shift, digest_only != 0, &stats);
-        double seconds = (double)(assay__host_now_ns() - begin) * 1e-9;
-        if (status == ASSAY_OK)
-            print_row(k->name, digest_only ? "digest" : "judged", seconds, shift, &stats);
-        assay__error_stats_clear(&stats);
-        if (status != ASSAY_OK)
-            return false;
+        double seconds[TURNS];
+        for (int i = 0; i < TURNS; i++)
+            if (!one_turn(&unary, k->name, threads, shift, digest_only != 0, i == 0, &seconds[i]))
+                return false;
+        print_row(k->name, digest_only != 0, bench_median(seconds, TURNS));
     }
     return true;
 }

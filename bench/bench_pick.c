@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/bench_print.h"
 #include "db/db_write.h"
 #include "runtime/pick_internal.h"
 #include "runtime/revision.h"
@@ -54,26 +55,20 @@ static uint64_t random_u64(void)
     return seed ^= seed << 17;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double percentile(double *values, size_t count, double share)
-{
-    qsort(values, count, sizeof *values, by_value);
-    return values[(size_t)(share * (double)(count - 1))];
-}
-
-static void row(const char *what, double value, const char *unit, const char *peer,
+/* The median of values, or another share of them; peer NULL: none. */
+static void row(const char *what, bench_figure f, const char *unit, const char *peer,
                 double peer_value, const char *goal, int met)
 {
-    printf("pick: %s,%.4g,%s,%s,", what, value, unit, peer);
-    if (peer[0] != '\0')
-        printf("%.4g", peer_value);
-    printf(",%s,%s\n", goal, met ? "yes" : "no");
+    char whole[128];
+
+    snprintf(whole, sizeof whole, "pick: %s", what);
+    bench_print(whole, f, unit, peer, peer_value, goal, met);
+}
+
+/* One figure over another, each with its own interval. */
+static bench_figure over(bench_figure a, bench_figure b)
+{
+    return (bench_figure){a.value / b.value, a.lo / b.hi, a.hi / b.lo, a.n};
 }
 
 /* ---- table and store ---- */
@@ -376,7 +371,7 @@ static void bench_hot(assay_context *context)
     static double own[BATCHES], whole[BATCHES], packed[BATCHES];
     peer by_whole = {whole_keys[0], WHOLE, NULL};
     peer by_packed = {packed_keys[0], ASSAY__KEY_NARROW, NULL};
-    double clock = clock_ns() / BATCH, p50, p99, base50, base99, least;
+    double clock = clock_ns() / BATCH;
 
     make_hot(context);
     fill_peer(context, &by_whole);
@@ -387,15 +382,17 @@ static void bench_hot(assay_context *context)
             whole[i] = peer_batch(&by_whole, WHOLE, i % 64 * BATCH) - clock;
             packed[i] = peer_batch(&by_packed, ASSAY__KEY_NARROW, i % 64 * BATCH) - clock;
         }
-    p50 = percentile(own, BATCHES, 0.50);
-    p99 = percentile(own, BATCHES, 0.99);
-    base50 = percentile(whole, BATCHES, 0.50);
-    base99 = percentile(whole, BATCHES, 0.99);
-    least = percentile(packed, BATCHES, 0.50);
-    row("hit of 1000 problems p50", p50, "ns", "hash and line", base50, "<= 50", p50 <= 50);
-    row("hit of 1000 problems p99", p99, "ns", "hash and line", base99, "<= 120", p99 <= 120);
-    row("hit over hash and line", p50 / base50, "x", "", 0, "<= 1.5", p50 <= 1.5 * base50);
-    printf("pick: hit over hash of the packed key and line,%.4g,x,,,,info\n", p50 / least);
+    bench_figure p50 = bench_median(own, BATCHES), p99 = bench_quantile(own, BATCHES, 0.99);
+    bench_figure base50 = bench_median(whole, BATCHES);
+    bench_figure base99 = bench_quantile(whole, BATCHES, 0.99);
+    bench_figure least = bench_median(packed, BATCHES);
+    row("hit of 1000 problems p50", p50, "ns", "hash and line", base50.value, "<= 50",
+        p50.value <= 50);
+    row("hit of 1000 problems p99", p99, "ns", "hash and line", base99.value, "<= 120",
+        p99.value <= 120);
+    row("hit over hash and line", over(p50, base50), "x", NULL, 0, "<= 1.5",
+        p50.value <= 1.5 * base50.value);
+    row("hit over hash of the packed key and line", over(p50, least), "x", NULL, 0, "", 0);
     assay__pick_cache_destroy(&by_whole.cache);
     assay__pick_cache_destroy(&by_packed.cache);
 }
@@ -405,7 +402,7 @@ static void bench_site(assay_context *context)
     static double own[BATCHES];
     assay_site site;
     assay_route route;
-    double clock = clock_ns() / BATCH, p50;
+    double clock = clock_ns() / BATCH;
 
     memset(&site, 0, sizeof site);
     for (size_t i = 0; i < BATCHES; i++) {
@@ -415,8 +412,8 @@ static void bench_site(assay_context *context)
                 exit(EXIT_FAILURE);
         own[i] = (now_ns() - start) / BATCH - clock;
     }
-    p50 = percentile(own, BATCHES, 0.50);
-    row("call site p50", p50, "ns", "", 0, "<= 6", p50 <= 6);
+    bench_figure p50 = bench_median(own, BATCHES);
+    row("call site p50", p50, "ns", NULL, 0, "<= 6", p50.value <= 6);
 }
 
 /* ---- two threads ---- */
@@ -468,8 +465,8 @@ static void bench_threads(assay_context *context)
         double one = rate(1);
         ratios[i] = rate(2) / one;
     }
-    row("two threads", percentile(ratios, 7, 0.5), "x", "", 0, ">= 1.9",
-        percentile(ratios, 7, 0.5) >= 1.9);
+    bench_figure gain = bench_median(ratios, 7);
+    row("two threads", gain, "x", NULL, 0, ">= 1.9", gain.value >= 1.9);
 }
 
 /* ---- misses ---- */
@@ -478,7 +475,6 @@ static void bench_miss(assay_context *context)
 {
     static double own[COLD];
     assay_route route;
-    double p50;
 
     for (size_t i = 0; i < COLD; i++) {
         assay_question q = question_of(HOT + i);
@@ -488,8 +484,8 @@ static void bench_miss(assay_context *context)
         if (route.flags & 1)
             exit(EXIT_FAILURE);
     }
-    p50 = percentile(own, COLD, 0.5);
-    row("miss of 16 alternatives p50", p50, "ns", "", 0, "<= 4000", p50 <= 4000);
+    bench_figure p50 = bench_median(own, COLD);
+    row("miss of 16 alternatives p50", p50, "ns", NULL, 0, "<= 4000", p50.value <= 4000);
 }
 
 /* ---- uniform over a million ---- */
@@ -521,7 +517,7 @@ static void bench_uniform(assay_context *context)
     static double own[BATCHES];
     assay_question q = question_of(0);
     assay_route route;
-    double line, p50;
+    double line;
 
     for (uint64_t i = 0; i < UNIFORM; i++) {
         set_shape(&q.problem, i);
@@ -536,10 +532,10 @@ static void bench_uniform(assay_context *context)
         }
         own[i] = (now_ns() - start) / BATCH;
     }
-    p50 = percentile(own, BATCHES, 0.5);
+    bench_figure p50 = bench_median(own, BATCHES);
     line = random_line_ns(atomic_load(&context->current->cache->table)->bytes);
     row("uniform over 10^6 problems p50", p50, "ns", "random line", line, "<= 1.3 peer + 40",
-        p50 <= 1.3 * line + 40);
+        p50.value <= 1.3 * line + 40);
 }
 
 /* ---- table and opening ---- */
@@ -568,8 +564,8 @@ static void bench_table(void)
         MUST(assay_table_register(table, &bindings[MANY + i], 1));
         took[i] = (now_ns() - start) / 1e6;
     }
-    row("register beside 10000 bindings", percentile(took, ADDED, 0.5), "ms", "", 0, "<= 1",
-        percentile(took, ADDED, 0.5) <= 1);
+    bench_figure p50 = bench_median(took, ADDED);
+    row("register beside 10000 bindings", p50, "ms", NULL, 0, "<= 1", p50.value <= 1);
     assay_table_destroy(&table);
 }
 
@@ -658,7 +654,7 @@ static void bench_open(void)
 {
     char folder[] = "/tmp/assay-bench-XXXXXX", path[64], command[64], hex[ASSAY_DIGEST_HEX];
     assay_question q = question_of(ROUTES / 2);
-    double took[5], p50;
+    double took[5];
     assay_route route;
 
     if (mkdtemp(folder) == NULL)
@@ -676,8 +672,8 @@ static void bench_open(void)
         }
         assay_close(&context);
     }
-    p50 = percentile(took, 5, 0.5);
-    row("open 100000 routes and first pick", p50, "ms", "", 0, "<= 150", p50 <= 150);
+    bench_figure p50 = bench_median(took, 5);
+    row("open 100000 routes and first pick", p50, "ms", NULL, 0, "<= 150", p50.value <= 150);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0)
         exit(EXIT_FAILURE);
