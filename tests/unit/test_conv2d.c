@@ -352,6 +352,34 @@ START_TEST(unchecked_problems_are_refused)
 }
 END_TEST
 
+/* Its table of remainders has room for 64 taps a line and a column. */
+START_TEST(direct_kernels_refuse_more_taps_than_fit)
+{
+    static const struct {
+        const char *params;
+        bool fits;
+    } taps[] = {{"n=1,c=1,h=70,w=70,k=1,r=64,s=64", true},
+                {"n=1,c=1,h=70,w=70,k=1,r=65,s=1", false},
+                {"n=1,c=1,h=70,w=70,k=1,r=1,s=65", false}};
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {1};
+    int found = 0;
+
+    for (size_t i = 0; i < plugins[1]->kernel_count; i++) {
+        const assay_kernel_desc *k = &plugins[1]->kernels[i];
+        if (k->op != ASSAY_OP_conv2d || strstr(k->name, "direct") == NULL)
+            continue;
+        found++;
+        for (size_t j = 0; j < sizeof taps / sizeof *taps; j++) {
+            assay_problem p;
+            parse(taps[j].params, &p);
+            ck_assert_msg(k->can_run_fn(&p, tunables) == taps[j].fits, "%s: %s", k->name,
+                          taps[j].params);
+        }
+    }
+    ck_assert_int_gt(found, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("conv2d");
@@ -366,6 +394,7 @@ int main(void)
     tcase_add_test(tcase, layer_1_counts);
     tcase_add_loop_test(tcase, bad_problems_say_why, 0, (int)(sizeof bad / sizeof *bad));
     tcase_add_test(tcase, unchecked_problems_are_refused);
+    tcase_add_test(tcase, direct_kernels_refuse_more_taps_than_fit);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
