@@ -63,6 +63,10 @@ static const assay__arg rows[] = {
 static const assay__args_spec spec = {
     .command = "assay sweep",
     .summary = "Measures kernels on problems, checks their results, and stores both with routes",
+    .notes =
+        "The default kernel of a problem and the one that was picked so far compete, also when\n"
+        "--kernel leaves them out: a gain is measured against them. docs/measurement.md says\n"
+        "how times and verdicts come about.",
     .example = "assay sweep --shapes shapes/quickstart.csv --profile quick\n"
                "assay sweep --op matmul --dtype 'f32|f64' --shape 'm=64..1024*2,n=512,k=512'",
 };

@@ -100,7 +100,8 @@ assay_status assay__sweep_check_stop(const sweep *s)
     return over_budget(s) ? assay__fail(ASSAY_TIMEOUT, "budget spent") : ASSAY_OK;
 }
 
-/* Variants far behind in the screening visit stop there; default and incumbent never do. */
+/* Variants far behind in the screening visit stop there; default, incumbent and the fastest at a
+ * smaller error never do. */
 static void prune(const sweep *s, sweep_problem *p)
 {
     double best = INFINITY;
@@ -110,9 +111,10 @@ static void prune(const sweep *s, sweep_problem *p)
         if (!c->out && c->screen_ns > 0 && c->screen_ns < best)
             best = c->screen_ns;
     }
+    assay__sweep_mark_front(p);
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
-        if (c->out || c->is_default || c->is_incumbent ||
+        if (c->out || c->is_default || c->is_incumbent || c->on_front ||
             !(c->screen_ns > best * s->o->profile->prune))
             continue;
         c->out = true;

@@ -135,7 +135,7 @@ static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, cons
     sweep_candidate *c;
 
     if (p->candidates == NULL)
-        p->candidates = calloc(SWEEP_MAX_CANDIDATES + 1, sizeof *p->candidates);
+        p->candidates = calloc(SWEEP_MAX_CANDIDATES + SWEEP_ADDED, sizeof *p->candidates);
     if (p->candidates == NULL)
         return assay__fail(ASSAY_NOMEM, "candidates");
     c = &p->candidates[p->count];
@@ -224,6 +224,66 @@ static void mark_default(sweep_problem *p)
     p->default_index = (size_t)(best - p->candidates);
 }
 
+static int64_t rank_then_name(const sweep_kernel *a, const sweep_kernel *b)
+{
+    int64_t order = (int64_t)a->desc->default_rank - b->desc->default_rank;
+
+    return order != 0 ? order : strcmp(a->desc->name, b->desc->name);
+}
+
+/* May the kernel run the problem with its tunables at their defaults? */
+static bool runs_at_defaults(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
+                             int64_t *values)
+{
+    assay__expr constraint;
+    bool constrained = k->desc->constraint != NULL;
+
+    for (size_t i = 0; i < k->desc->tunable_count; i++)
+        values[i] = k->desc->tunables[i].default_value;
+    if (constrained &&
+        assay__row_expr_compile(k->desc, k->desc->constraint, true, &constraint) != ASSAY_OK)
+        return false;
+    return admitted(s, p, k->desc, constrained ? &constraint : NULL, values);
+}
+
+static bool is_candidate(const sweep_problem *p, const sweep_kernel *k, const int64_t *values)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->candidates[i].kernel == k &&
+            memcmp(p->candidates[i].tunables, values, k->desc->tunable_count * sizeof *values) == 0)
+            return true;
+    return false;
+}
+
+/* The default competes, whatever --kernel leaves out: a winner is one over what would be served
+ * without it. */
+static assay_status add_default(sweep *s, sweep_problem *p)
+{
+    int64_t values[ASSAY_MAX_TUNABLES], best_values[ASSAY_MAX_TUNABLES] = {0};
+    sweep_kernel *best = NULL;
+
+    for (size_t i = 0; i < s->kernel_count; i++) {
+        sweep_kernel *k = &s->kernels[i];
+        if (!takes_problem(p, k) || !wants_backend(s, k->manifest) ||
+            !problem_admits(p, k->desc, s->o->align) || !runs_at_defaults(s, p, k, values) ||
+            (best != NULL && rank_then_name(k, best) > 0))
+            continue;
+        best = k;
+        memcpy(best_values, values, sizeof best_values);
+    }
+    if (best == NULL || is_candidate(p, best, best_values))
+        return ASSAY_OK;
+    ASSAY_TRY(push(s, p, best, best_values));
+    p->total++;
+    if (!best->told)
+        assay__sweep_warn(s,
+                          "%s competes too, though --kernel leaves it out: it is the default, and "
+                          "a winner is measured against it",
+                          best->desc->name);
+    best->told = true;
+    return ASSAY_OK;
+}
+
 /* The variant of a digest among those of a kernel; false: it has none. */
 static bool find_variant(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
                          const assay_digest *wanted, int64_t *values)
@@ -305,6 +365,7 @@ assay_status assay__sweep_candidates(sweep *s, sweep_problem *p)
         p->skip = true;
         return ASSAY_OK;
     }
+    ASSAY_TRY(add_default(s, p));
     ASSAY_TRY(mark_incumbent(s, p));
     mark_default(p);
     return ASSAY_OK;

@@ -339,7 +339,7 @@ assay_status assay__sweep_put_figures(sweep *s, assay__db_accuracy *row, assay_e
 }
 
 static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
-                                 const char *stratum, judged *j, assay_proof proof)
+                                 const char *stratum, judged *j, assay_proof proof, bool passed)
 {
     assay__db_accuracy row = {.sweep = s->sweep_row,
                               .revision = c->revision_row,
@@ -351,7 +351,7 @@ static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
                               .bound = assay__acceptance_bound(&j->spec),
                               .reference = "wide oracle, hi + lo with bound",
                               .output_digest = c->digest,
-                              .passed = j->counts.failed == 0};
+                              .passed = passed};
 
     return assay__sweep_put_figures(s, &row, &j->stats, worst_of(p, &j->stats), &c->accuracy_row);
 }
@@ -436,9 +436,11 @@ static void conclude(sweep_problem *p, sweep_candidate *c, const judged *all)
     const assay_error_stats *stats = &all->stats;
     assay_trust trust = assay__error_stats_trust(stats);
 
-    c->max_ulp = (double)stats->max_dist;
-    c->max_rel = stats->max_rel;
-    c->max_abs = stats->max_abs;
+    bool is_unknown = c->verdict == ASSAY__VERDICT_WRONG && stats->elements == 0;
+
+    c->max_ulp = is_unknown ? NAN : (double)stats->max_dist;
+    c->max_rel = is_unknown ? NAN : stats->max_rel;
+    c->max_abs = is_unknown ? NAN : stats->max_abs;
     c->max_rho = stats->rho_elements > 0 ? stats->max_rho : NAN;
     c->proof = proof_of(p, stats);
     c->elements = stats->elements;
@@ -480,14 +482,18 @@ static bool has_key_of_all_inputs(const sweep *s, const char *stratum)
 
 static assay_status put_check(sweep *s, sweep_problem *p, sweep_candidate *c, checked *found)
 {
+    const bool is_wrong = c->verdict == ASSAY__VERDICT_WRONG;
     assay_status status = ASSAY_OK;
 
     ASSAY_TRY(assay__db_begin(s->db));
     for (size_t i = 0; status == ASSAY_OK && i < p->sets && found->set[i] != NULL; i++)
         if (!has_key_of_all_inputs(s, p->stratum[i]))
-            status = put_accuracy(s, p, c, p->stratum[i], found->set[i], ASSAY_PROOF_ABSENT);
-    if (status == ASSAY_OK)
-        status = put_accuracy(s, p, c, "all", &found->all, c->proof);
+            status = put_accuracy(s, p, c, p->stratum[i], found->set[i], ASSAY_PROOF_ABSENT,
+                                  found->set[i]->counts.failed == 0);
+    /* Who wrote outside of the output was not compared from there on: no error of his is known, and
+     * none of it is a pass. */
+    if (status == ASSAY_OK && !(is_wrong && found->all.stats.elements == 0))
+        status = put_accuracy(s, p, c, "all", &found->all, c->proof, !is_wrong);
     if (status == ASSAY_OK)
         assay__sweep_exhaust_merge(c);
     if (status == ASSAY_OK && c->out)

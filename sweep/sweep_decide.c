@@ -26,19 +26,12 @@ assay_stability assay__sweep_stability(const sweep_candidate *c)
                                                                  : ASSAY_STABILITY_ABSENT;
 }
 
-static double headline_error(const sweep_problem *p, const sweep_candidate *c)
-{
-    bool by_rho = assay_op_get((assay_op_id)p->problem.op)->bound_rule == ASSAY_BOUND_SUM;
-
-    return by_rho ? c->max_rho : c->max_ulp;
-}
-
 static assay_tie_entry entry_of(const sweep_problem *p, const sweep_candidate *c)
 {
     return (assay_tie_entry){.incumbent = c->is_incumbent,
                              .stability =
                                  assay__sweep_stability(c) == ASSAY_STABILITY_CONFIG ? 1 : 0,
-                             .error = headline_error(p, c),
+                             .error = assay__sweep_error(p, c),
                              .memory_bytes = 0,
                              .kernel = c->kernel->desc->name,
                              .revision = c->revision.bytes};
@@ -210,6 +203,7 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
     assay_verdict_rule rule = rule_of(s, visits);
     assay_tie_set set = {0};
     assay_status status = ASSAY_OK;
+    double error_of_chosen = 0.0;
     field f;
 
     if (visits == 0)
@@ -218,10 +212,14 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
     if (f.count > 0)
         status =
             assay__tie_set_build(f.log_times, f.count, visits, &rule, f.entries, f.member, &set);
+    if (status == ASSAY_OK && f.count > 0)
+        error_of_chosen = assay__sweep_error(p, &p->candidates[f.index[set.chosen]]);
+    assay__sweep_mark_front(p);
     for (size_t i = 0; status == ASSAY_OK && i < f.count; i++) {
         sweep_candidate *c = &p->candidates[f.index[i]];
         c->tied = f.member[i];
-        c->contender = i == set.chosen || c->is_default || (c->is_incumbent && c->tied);
+        c->contender = i == set.chosen || c->is_default || (c->is_incumbent && c->tied) ||
+                       (c->on_front && assay__sweep_error(p, c) < error_of_chosen);
         assay_verdict verdict;
         status = compare_with_default(s, p, c, visits, &verdict);
         c->slower = verdict == ASSAY_VERDICT_SLOWER;
@@ -309,6 +307,21 @@ static assay_status confirm_winner(const sweep *s, sweep_problem *p, size_t *win
             *winner = p->chosen;
     }
     settle_ties(p, *winner, r.replaces);
+    return ASSAY_OK;
+}
+
+/* The winners of stricter questions have an interval of fresh visits, too. */
+static assay_status confirm_others(const sweep *s, sweep_problem *p)
+{
+    const sweep_candidate *base = &p->candidates[p->default_index];
+    assay_confirmation r;
+
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        size_t n = c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
+        if (i != p->chosen && c != base && c->contender && n >= 2 && stands(c) && stands(base))
+            ASSAY_TRY(compare_fresh(s, c, base, n, &r));
+    }
     return ASSAY_OK;
 }
 
@@ -455,6 +468,7 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
         tell_nobody_won(s, p, "the default's time is impossible, so nothing is published");
         return ASSAY_OK;
     }
+    ASSAY_TRY(confirm_others(s, p));
     ASSAY_TRY(confirm_winner(s, p, &winner));
     if (winner == p->count) {
         tell_nobody_won(s, p, "each turned out wrong while it was confirmed");

@@ -25,7 +25,8 @@
 /* A group's timed calls, at most. */
 #define SWEEP_GROUP_S 1800.0
 
-#define SWEEP_MAX_CANDIDATES 512 /* of one problem, the incumbent not counted */
+#define SWEEP_MAX_CANDIDATES 512 /* of one problem, default and incumbent not counted */
+#define SWEEP_ADDED          2   /* these two, where the choice of kernels leaves them out */
 #define SWEEP_MAX_RECORDS    (4 * SWEEP_MAX_CANDIDATES) /* of one route, of earlier sweeps too */
 
 /* Stratum and seed under which what a run over all inputs of a type showed is stored. */
@@ -39,6 +40,7 @@ typedef struct sweep_kernel {
     assay_digest revision;
     char *libraries; /* owned */
     bool available;
+    bool told; /* that it competes as the default, though it was not asked for */
 } sweep_kernel;
 
 typedef struct sweep_candidate {
@@ -50,6 +52,7 @@ typedef struct sweep_candidate {
     int64_t measurement_row, accuracy_row; /* 0: none */
     bool is_default, is_incumbent;
     bool contender; /* takes part in confirming visits */
+    bool on_front;  /* the fastest of all, or at an error that is smaller by far */
     bool out;       /* not measured any further: wrong, failed, or far behind */
     bool checked;
     assay__verdict verdict;
@@ -167,6 +170,10 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
 /* Learns this machine's A/A floor from what the defaults of the problems begin to end showed
  * against themselves. */
 assay_status assay__sweep_learn_floor(sweep *s, size_t begin, size_t end);
+/* The op's headline figure of a candidate's error; NaN none. */
+double assay__sweep_error(const sweep_problem *p, const sweep_candidate *c);
+/* Sets on_front, by the visits so far. */
+void assay__sweep_mark_front(sweep_problem *p);
 /* Tie set and the contenders that confirming visits must show. */
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p);
 assay_stability assay__sweep_stability(const sweep_candidate *c);

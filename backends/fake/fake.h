@@ -12,6 +12,7 @@
  *   resolution=NS overhead=NS   what the clock says of itself; default 1 and 20
  *   kernel=NAME ...   for this kernel (fake_a, fake_b, fake_c) or "*"; later lines win
  *     variant=V threads=T   only for this choice of the tunable
+ *     process=N           only in processes that took number N or a later one, see visits
  *     ns=X per_unit=Y     duration of a call: X + Y * units (add: n; matmul: batch m n k);
  *                         default 1000 and 0
  *     sd=R              relative spread from span to span; default 0
@@ -22,6 +23,7 @@
  *     fail_at=N crash_at=N exit_at=N hang_at=N wrong_at=N
  *                       what call N and later ones of this process do; default never
  *     wrong=I           element that is wrong then; default 0
+ *     off=N             steps of f32 by which all results are too large; default 0
  *
  * A script with an error makes open fail with the statement and the word. */
 #ifndef ASSAY_BACKENDS_FAKE_H
@@ -36,10 +38,10 @@
 enum { FAKE_KERNELS = 3, FAKE_MAX_RULES = 64, FAKE_THREADS = 0, FAKE_VARIANT = 1 };
 
 typedef struct fake_rule {
-    int kernel;               /* index, or -1: all */
-    int64_t variant, threads; /* -1: any */
+    int kernel;                        /* index, or -1: all */
+    int64_t variant, threads, process; /* -1: any */
     double ns, per_unit, sd, visit_sd, common_sd, outlier, slow, again;
-    int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong;
+    int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong, off;
     uint32_t given; /* bit i: word i of the table was set */
 } fake_rule;
 

@@ -26,16 +26,26 @@ typedef struct word {
 #name, offsetof(fake_rule, name), false \
     }
 
-static const word words[] = {
-    INTEGER_WORD(variant), INTEGER_WORD(threads), REAL_WORD(ns),          REAL_WORD(per_unit),
-    REAL_WORD(sd),         REAL_WORD(visit_sd),   REAL_WORD(common_sd),   REAL_WORD(outlier),
-    REAL_WORD(slow),       REAL_WORD(again),      INTEGER_WORD(fail_at),  INTEGER_WORD(crash_at),
-    INTEGER_WORD(exit_at), INTEGER_WORD(hang_at), INTEGER_WORD(wrong_at), INTEGER_WORD(wrong)};
-enum { WORDS = sizeof words / sizeof *words, CHOICES = 2 };
+static const word words[] = {INTEGER_WORD(variant),  INTEGER_WORD(threads), INTEGER_WORD(process),
+                             REAL_WORD(ns),          REAL_WORD(per_unit),   REAL_WORD(sd),
+                             REAL_WORD(visit_sd),    REAL_WORD(common_sd),  REAL_WORD(outlier),
+                             REAL_WORD(slow),        REAL_WORD(again),      INTEGER_WORD(fail_at),
+                             INTEGER_WORD(crash_at), INTEGER_WORD(exit_at), INTEGER_WORD(hang_at),
+                             INTEGER_WORD(wrong_at), INTEGER_WORD(wrong),   INTEGER_WORD(off)};
+enum { WORDS = sizeof words / sizeof *words, CHOICES = 3 };
 
-static const fake_rule defaults = {-1,        -1,        -1,        1000.0,    0.0, 0.0,
-                                   0.0,       0.0,       0.0,       1.0,       1.0, INT64_MAX,
-                                   INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 0,   0};
+static const fake_rule defaults = {.kernel = -1,
+                                   .variant = -1,
+                                   .threads = -1,
+                                   .process = -1,
+                                   .ns = 1000.0,
+                                   .slow = 1.0,
+                                   .again = 1.0,
+                                   .fail_at = INT64_MAX,
+                                   .crash_at = INT64_MAX,
+                                   .exit_at = INT64_MAX,
+                                   .hang_at = INT64_MAX,
+                                   .wrong_at = INT64_MAX};
 
 static bool whole_number(const char *text, int64_t *out)
 {
@@ -159,7 +169,8 @@ fake_rule fake_rule_of(const fake_script *script, int kernel, const int64_t *tun
         const fake_rule *rule = &script->rules[i];
         if ((rule->kernel >= 0 && rule->kernel != kernel) ||
             (rule->variant >= 0 && rule->variant != tunables[FAKE_VARIANT]) ||
-            (rule->threads >= 0 && rule->threads != tunables[FAKE_THREADS]))
+            (rule->threads >= 0 && rule->threads != tunables[FAKE_THREADS]) ||
+            (rule->process >= 0 && script->visit < (uint64_t)rule->process))
             continue;
         for (uint32_t w = CHOICES; w < WORDS; w++)
             if ((rule->given & 1u << w) != 0) /* all fields are eight bytes */

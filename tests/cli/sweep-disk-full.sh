@@ -7,7 +7,7 @@
 . tests/support/expect.bash
 [ "$(id -u)" -eq 0 ] || { echo "needs root for a mount" && exit 77; }
 mkdir "$WORK/mnt"
-mount -t tmpfs -o size=2m none "$WORK/mnt" 2>"$WORK/log" || { echo "cannot mount a tmpfs here" && exit 77; }
+mount -t tmpfs -o size=4m none "$WORK/mnt" 2>"$WORK/log" || { echo "cannot mount a tmpfs here" && exit 77; }
 trap 'umount "$WORK/mnt"' EXIT
 db=$WORK/mnt/s.db
 sweep=(assay sweep --db "$db" --backend cpu --kernel cpu_add_portable --op add --dtype f32 --threads 1 --profile quick --quiet)

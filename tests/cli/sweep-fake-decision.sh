@@ -32,6 +32,14 @@ script 33 'kernel=* ns=10000 sd=0.004 visit_sd=0.002 common_sd=0.1'
 fake_sweep "$WORK/u.db" add n=64..83 --kernel fake_a --kernel fake_b
 [ "$(count '.decision == "tie" and .resolution < 0.03')" -ge 19 ] || fail "a tie not called one"
 
+# At the edge one in ten is chosen as faster, and not confirmed: the default is tied with it again.
+script 35 'kernel=* ns=10000 sd=0.02 visit_sd=0.005 common_sd=0.1' 'kernel=fake_b ns=9740'
+fake_sweep "$WORK/e.db" add n=64..143 --kernel fake_a --kernel fake_b
+[ "$(count '.kernel == "fake_b" and .decision == "alone"')" -ge 10 ] && [ "$(count '.kernel == "fake_a"')" -ge 10 ] ||
+    fail "not at the edge"
+[ "$(orphans "$WORK/e.db")" = 0 ] || fail "a published kernel is outside of its tie set"
+[ "$(count '.kernel == "fake_a" and .ties == 1')" = 0 ] || fail "a loser left the tie set unheard"
+
 # Near the edge some are chosen and then not confirmed: the default is published, tied with them.
 script 34 'kernel=* ns=10000 sd=0.02 visit_sd=0.005 common_sd=0.1' 'kernel=fake_b ns=9600'
 fake_sweep "$WORK/v.db" add n=64..143 --kernel fake_a --kernel fake_b

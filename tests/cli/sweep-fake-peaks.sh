@@ -26,8 +26,13 @@ sweep 1
 [ "$(sqlite3 "$WORK/s.db" "SELECT value FROM peak WHERE name LIKE 'fma_f32_avx2%'")" = 100.0 ] || fail "not stored"
 sweep 0
 sweep 1 --probe-peaks
-sqlite3 "$WORK/s.db" "UPDATE peak SET measured_utc = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-25 hours')"
+# A day later the sweeps that say on which CPUs they were measured are as old.
+sqlite3 "$WORK/s.db" "UPDATE peak SET measured_utc = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-25 hours');
+    UPDATE sweep SET started_utc = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-26 hours')"
 sweep 1
+sweep 0
+sqlite3 "$WORK/s.db" "UPDATE peak SET measured_utc = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-23 hours');
+    UPDATE sweep SET started_utc = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-24 hours')"
 sweep 0
 sqlite3 "$WORK/s.db" "UPDATE sweep SET settings_json = json_set(settings_json, '\$.affinity', '77')"
 sweep 1
@@ -41,6 +46,12 @@ machine 60 2
 sweep 1
 [ "$(sqlite3 "$WORK/s.db" "SELECT value FROM peak WHERE name LIKE 'fma_f32_avx2%'")" = 60.0 ] || fail "not replaced"
 sweep 0
+
+# A peak that the store lacks is measured, also when the spot check does not look at it.
+machine 60 1
+sed -i -E '1{h; s/.*(fma_f32_avx2_t9999=60).*/\1 cache_bytes=1e9/; p; x}' "$WORK/peaks"
+sqlite3 "$WORK/s.db" "DELETE FROM peak WHERE name LIKE 'fma_f64_avx2%'"
+sweep 1
 
 # What is complete needs no peaks: nothing is measured.
 machine 200 2
