@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* sweep/sweep_visit.c -- one visit: a fresh worker times the candidates in random order. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,14 +116,17 @@ static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *
     const assay__profile *f = s->o->profile;
     json_t *request = assay__sweep_request("time", c), *reply = NULL;
     double called_ns = 0;
+    char expected[20];
     assay_status status;
 
+    (void)snprintf(expected, sizeof expected, "%016" PRIx64, c->digest);
     json_object_update_new(
-        request, json_pack("{s:i, s:f, s:i, s:f, s:f, s:f, s:I}", "cache", (int)s->o->policy.cache,
-                           "span_ns", f->span_ns, "spans", screening ? 3 : (int)f->spans, "warm_ns",
-                           screening ? f->warm_ns / 2 : f->warm_ns, "budget_ns",
-                           screening ? f->budget_ns / 4 : f->budget_ns, "rotate_bytes",
-                           s->rotate_bytes, "seed", (json_int_t)(assay__rng_bits(&s->rng) >> 40)));
+        request,
+        json_pack("{s:s, s:i, s:f, s:i, s:f, s:f, s:f, s:I}", "expected", expected, "cache",
+                  (int)s->o->policy.cache, "span_ns", f->span_ns, "spans",
+                  screening ? 3 : (int)f->spans, "warm_ns", screening ? f->warm_ns / 2 : f->warm_ns,
+                  "budget_ns", screening ? f->budget_ns / 4 : f->budget_ns, "rotate_bytes",
+                  s->rotate_bytes, "seed", (json_int_t)(assay__rng_bits(&s->rng) >> 40)));
     memset(out, 0, sizeof *out);
     status = assay__worker_call(w, request, NULL, 0, time_limit_ms(s, c), &reply);
     if (status == ASSAY_OK)

@@ -12,12 +12,13 @@
  *   run      backend, kernel, tunables, set          one launch into the output file
  *            revision? [of the kernel]               STALE when it is another by now; as in time
  *   time     backend, kernel, tunables, cache, span_ns, spans, warm_ns, budget_ns, rotate_bytes,
- * seed
- *                                                    -> samples [ns a call], inner, sets, clock,
- *                                                       called_ns [in all calls]; the last output
- * is left in the output file wide     problem, align, threads + descriptors   inputs, result: hi,
- * lo, bound, magnitude peaks    seconds, spot?                          -> peaks: [{name, unit,
- * samples}], cache_bytes? */
+ *            seed, expected? [digest]                -> samples [ns a call], inner, sets, clock,
+ *                                                       called_ns [in all calls]; in the output
+ *                                                       file an output that is not as expected,
+ *                                                       else the last
+ *   wide     problem, align, threads, descriptors    inputs, result: hi, lo, bound, magnitude
+ *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
+ *                                                       cache_bytes? */
 #ifndef ASSAY_TUNER_WORKER_H
 #define ASSAY_TUNER_WORKER_H
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tuner/worker_time.c -- timing one variant: operand sets to rotate over, warm-up, spans. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include "runtime/error.h"
+#include "runtime/keyhash.h"
 #include "tuner/worker.h"
 
 #define MAX_SETS  4096u
@@ -226,6 +229,31 @@ static size_t choose_spans(const timing *t)
     return fit < (double)t->spans ? (size_t)fit : t->spans;
 }
 
+/* Of timed outputs so much is looked at: a share of what the calls themselves took. */
+#define LOOKED_BYTES ((size_t)16 << 20)
+
+/* Of a timed run goes back what will be judged: the first of its newest outputs that is not the
+ * expected one, which all must be since all had the same inputs; else the last.  Of calls that read
+ * their output each had another. */
+static const void *shown_output(const assay__worker_problem *w, const pool *p, size_t calls,
+                                const char *expected)
+{
+    const size_t last = (calls - 1) % p->sets, used = calls < p->sets ? calls : p->sets;
+    const size_t bytes = (size_t)w->out.bytes, operand = w->problem.dtype_count - 1u;
+    char digest[20];
+
+    if (assay__reads_output(&w->problem))
+        expected = NULL;
+    for (size_t i = 0; expected != NULL && i < used && i * bytes <= LOOKED_BYTES; i++) {
+        const assay_launch *launch = &p->launches[(last + p->sets - i) % p->sets];
+        const void *output = assay_tensor_data(&launch->operands[operand]);
+        (void)snprintf(digest, sizeof digest, "%016" PRIx64, assay__xxh64(output, bytes));
+        if (strcmp(digest, expected) != 0)
+            return output;
+    }
+    return assay_tensor_data(&p->launches[last].operands[operand]);
+}
+
 static void reply_clock(json_t *reply, const assay_clock_info *clock)
 {
     json_object_set_new(reply, "clock",
@@ -273,10 +301,10 @@ static assay_status time_variant(assay__worker_problem *w, const assay__worker_k
     json_object_set_new(reply, "sets", json_integer((json_int_t)some.sets));
     json_object_set_new(reply, "called_ns", json_real(t->called_ns));
     reply_clock(reply, &clock);
-    /* The output of a timed run goes back for the second check: the set that ran last. */
-    const assay_launch *last = &some.launches[(t->inner * spans - 1) % some.sets];
     memcpy((char *)w->output + w->out.offset,
-           assay_tensor_data(&last->operands[w->problem.dtype_count - 1]), w->out.bytes);
+           shown_output(w, &some, t->inner * spans,
+                        json_string_value(json_object_get(request, "expected"))),
+           w->out.bytes);
     return ASSAY_OK;
 }
 

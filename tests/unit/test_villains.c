@@ -180,6 +180,15 @@ START_TEST(villain_late_turns_after_ten_calls)
 }
 END_TEST
 
+START_TEST(villain_flaky_errs_in_every_16th_call)
+{
+    begin(ASSAY_OP_add, ADD, 0);
+    for (int call = 1; call <= 40; call++)
+        ck_assert_int_eq(run("v_flaky"), call % 16 == 0 ? 1 : 0);
+    end();
+}
+END_TEST
+
 START_TEST(villain_scribble_and_oob_write_elsewhere)
 {
     float past = -5.0f, seen;
@@ -308,6 +317,7 @@ int main(void)
     tcase_add_loop_test(tcase, villain_unwritten_leaves_a_hundredth, 0, 2);
     tcase_add_loop_test(tcase, villain_align_needs_64, 0, 2);
     tcase_add_loop_test(tcase, villain_late_turns_after_ten_calls, 0, 2);
+    tcase_add_test(tcase, villain_flaky_errs_in_every_16th_call);
     tcase_add_loop_test(tcase, villain_scribble_and_oob_write_elsewhere, 0, 2);
     tcase_add_loop_test(tcase, villain_fails_with_its_status, 0, 2);
     tcase_add_loop_test(tcase, villain_returns_what_it_should_not, 0, 2);

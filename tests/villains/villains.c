@@ -17,6 +17,7 @@
  *   v_align       wrong unless all operands lie at multiples of 64, and says so in its caps
  *   v_align_lies  the same, and says nothing
  *   v_late        right for the first 10 calls of a process, then wrong
+ *   v_flaky       add of up to 10,000: every 16th call of a process is wrong
  *   v_oob         writes one element past the end of its output
  *   v_scribble    changes an element of its first input
  *   v_noisy       prints to both standard streams at every call
@@ -220,6 +221,16 @@ static assay_status v_late(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+static assay_status v_flaky(const assay_launch *launch)
+{
+    static int calls;
+    job j = run_fast(launch);
+
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % 16 == 0 && j.count > 0)
+        j.y[j.count / 3] += 9.0f;
+    return ASSAY_OK;
+}
+
 /* ---- crimes ---- */
 
 static assay_status v_oob(const assay_launch *launch)
@@ -385,6 +396,7 @@ static const assay_kernel_desc kernels[] = {
     ROW_ALIGNED(v_align, add, "v_align_lies", 50, NULL, 0),
     ROW_ALIGNED(v_align, matmul, "v_align_lies", 50, PLAIN, 0),
     BOTH(v_late, 50),
+    ROW_ALIGNED(v_flaky, add, "v_flaky", 50, "n <= 10000", 0),
     BOTH(v_oob, 50),
     BOTH(v_scribble, 50),
     BOTH(v_noisy, 50),

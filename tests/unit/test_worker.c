@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_worker.c -- requests to a worker, answered within this process: what of a timed
+ * run goes back, and which kernel it is. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/error.h"
+#include "runtime/keyhash.h"
+#include "tuner/worker.h"
+
+#define N 1000
+
+static assay__worker_state state;
+static float *output;
+
+static void must(assay_status status)
+{
+    ck_assert_msg(status == ASSAY_OK, "%s", assay_last_error());
+}
+
+/* A file of `bytes` bytes; what it maps to is *out. */
+static int make_file(uint64_t bytes, void **out)
+{
+    int fd = memfd_create("test", MFD_CLOEXEC);
+
+    ck_assert_int_eq(ftruncate(fd, (off_t)bytes), 0);
+    *out = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ck_assert_ptr_ne(*out, MAP_FAILED);
+    return fd;
+}
+
+static void setup(void)
+{
+    const char *build = getenv("ASSAY_BUILD");
+    json_t *request = json_pack("{s:s, s:i}", "problem", "add f32,f32,f32 n=1000", "align", 16);
+    assay__message m = {.fd_count = 2};
+    assay__output_plan out;
+    assay__input_plan in;
+    assay_problem problem;
+    void *inputs, *file;
+    char path[512];
+
+    memset(&state, 0, sizeof state);
+    (void)snprintf(path, sizeof path, "%s/tests/plugins/assay_villains.so",
+                   build != NULL ? build : "build");
+    must(assay__plugins_load(path, NULL, &state.plugins));
+    must(assay_problem_parse("add f32,f32,f32 n=1000", &problem));
+    must(assay__input_plan_make(&problem, 16, &in));
+    must(assay__output_plan_make(&problem, 16, &out));
+    m.fds[0] = make_file(in.total, &inputs);
+    m.fds[1] = make_file(out.total, &file);
+    for (size_t i = 0; i < N; i++) {
+        ((float *)((char *)inputs + in.offset[0]))[i] = (float)i;
+        ((float *)((char *)inputs + in.offset[1]))[i] = 0.5f;
+    }
+    output = (float *)((char *)file + out.offset);
+    must(assay__worker_prepare(&state, request, &m));
+    json_decref(request);
+    close(m.fds[0]);
+    close(m.fds[1]);
+}
+
+static void teardown(void)
+{
+    assay__worker_release(&state);
+    assay__plugins_destroy(&state.plugins);
+    free(state.revisions);
+}
+
+static size_t wrong_elements(void)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < N; i++)
+        wrong += !(output[i] >= (float)i + 0.5f && output[i] <= (float)i + 0.5f);
+    return wrong;
+}
+
+/* 40 timed calls, each on operands of its own, after three to warm up. */
+static json_t *time_request(const char *kernel)
+{
+    return json_pack("{s:s, s:s, s:[], s:i, s:i, s:i, s:f, s:f, s:f}", "backend", "villains",
+                     "kernel", kernel, "tunables", "cache", (int)ASSAY_CACHE_ROTATE, "spans", 40,
+                     "seed", 0, "span_ns", 0.0, "budget_ns", 1e12, "rotate_bytes", 1e7);
+}
+
+static void time_it(const char *kernel, const char *expected)
+{
+    json_t *request = time_request(kernel), *reply = json_object();
+
+    if (expected != NULL)
+        json_object_set_new(request, "expected", json_string(expected));
+    must(assay__worker_time(&state, request, reply));
+    ck_assert_uint_eq(json_array_size(json_object_get(reply, "samples")), 40);
+    ck_assert_int_ge(json_integer_value(json_object_get(reply, "sets")), 40);
+    json_decref(request);
+    json_decref(reply);
+}
+
+/* Calls 16 and 32 of 43 are wrong, the last is right. */
+START_TEST(timed_output_that_is_not_as_expected_goes_back)
+{
+    char digest[20];
+    float right[N];
+
+    for (size_t i = 0; i < N; i++)
+        right[i] = (float)i + 0.5f;
+    (void)snprintf(digest, sizeof digest, "%016" PRIx64, assay__xxh64(right, sizeof right));
+    time_it("v_flaky", digest);
+    ck_assert_uint_eq(wrong_elements(), 1);
+    time_it("v_honest", digest);
+    ck_assert_uint_eq(wrong_elements(), 0);
+}
+END_TEST
+
+START_TEST(timed_output_is_the_last_when_none_is_expected)
+{
+    time_it("v_flaky", NULL);
+    ck_assert_uint_eq(wrong_elements(), 0);
+}
+END_TEST
+
+/* As revision: what the plug-in says itself, and what another would. */
+START_TEST(kernel_of_another_revision_is_refused)
+{
+    json_t *list = json_object(), *request = time_request("v_honest"), *row;
+    const char *revision = NULL;
+    char other[65];
+    size_t i;
+
+    must(assay__worker_bindings(&state, list));
+    json_array_foreach(
+        json_object_get(list, "bindings"), i,
+        row) if (strcmp(json_string_value(json_object_get(row, "kernel")), "v_honest") == 0 &&
+                 json_integer_value(json_object_get(row, "op")) == ASSAY_OP_add) revision =
+        json_string_value(json_object_get(row, "revision"));
+    ck_assert_ptr_nonnull(revision);
+    json_object_set_new(request, "set", json_integer(0));
+    json_object_set_new(request, "revision", json_string(revision));
+    must(assay__worker_run(&state, request));
+    (void)snprintf(other, sizeof other, "%s", revision);
+    other[63] = other[63] == '0' ? '1' : '0';
+    json_object_set_new(request, "revision", json_string(other));
+    ck_assert_int_eq(assay__worker_run(&state, request), ASSAY_STALE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "villains/v_honest is another than"));
+    json_decref(request);
+    json_decref(list);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("worker");
+    TCase *tcase = tcase_create("requests");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, timed_output_that_is_not_as_expected_goes_back);
+    tcase_add_test(tcase, timed_output_is_the_last_when_none_is_expected);
+    tcase_add_test(tcase, kernel_of_another_revision_is_refused);
+    suite_add_tcase(s, tcase);
+
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner), ran = srunner_ntests_run(runner);
+    srunner_free(runner);
+    return failed == 0 && ran > 0 ? 0 : 1;
+}
