@@ -121,10 +121,12 @@ $(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
 # ---- plug-ins --------------------------------------------------------------------------------
 # backends/<name>/rules.mk sets PLUGINS += <name> and may set <name>_SRCS, _CFLAGS, _LIBS,
 # _RUNTIME_SRCS, _DIR, _OUT; CFLAGS_<path of a .c file> holds flags of that file alone. Files named *_avx2.c
-# get AVX2, FMA and F16C, which is why they may be entered only behind the run-time check.
+# get AVX2, FMA and F16C, *_avx512.c also AVX-512 F, VL, BW and DQ, which is why they may be entered
+# only behind the run-time check.
 # tools/codehash makes the table of source hashes that backends/source_hash.h declares.
-avx2_flags = $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c)
-own_flags  = $(strip $(call avx2_flags,$(1)) $(CFLAGS_$(1)))
+avx2_flags   = $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c)
+avx512_flags = $(if $(filter %_avx512.c,$(1)),-mavx512f -mavx512vl -mavx512bw -mavx512dq -mavx2 -mfma -mf16c)
+own_flags    = $(strip $(call avx2_flags,$(1)) $(call avx512_flags,$(1)) $(CFLAGS_$(1)))
 hash_flags = $(foreach f,$(1),$(if $(call own_flags,$(f)),--file-flags $(f) '$(call own_flags,$(f))'))
 
 define plugin_rules

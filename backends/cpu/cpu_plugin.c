@@ -68,6 +68,10 @@ CPU_KERNELS(X)
 #define CPU_SCRATCH_AVX2(op, stem, ...) DECLARE4(stem##_avx2)
 #define CPU_FAST(op, ...)               assay_status cpu_##op##_fast_avx2_f32(const assay_launch *launch);
 #include "backends/cpu/cpu_kernels.def"
+DECLARE4(matmul_dot_avx2)
+DECLARE4(matmul_dot_avx512)
+DECLARE4(matmul_avx512)
+DECLARE4(fused_linear_avx512)
 
 /* ---- tunables -------------------------------------------------------------------------------- */
 
@@ -102,6 +106,13 @@ static const assay_tunable by_keys[] = {
     THREADS,
     {"keys", keys_values, COUNT(keys_values), 64, "keys that pass by at a time"},
     {"strips", strips_values, COUNT(strips_values), 4, "strips of queries that share their way"},
+};
+
+static const int64_t mc_values_of_14[] = {56, 112, 224};
+static const assay_tunable blocked_by_14[] = {
+    THREADS,
+    {"mc", mc_values_of_14, COUNT(mc_values_of_14), 112, "rows of op(A) packed at a time"},
+    {"kc", kc_values, COUNT(kc_values), 256, "products summed before C is touched"},
 };
 
 bool cpu_threads_usable(const assay_problem *problem, const int64_t *tunables)
@@ -141,6 +152,13 @@ static bool small_linear_usable(const assay_problem *problem, const int64_t *tun
            cpu_threads_usable(problem, tunables);
 }
 
+/* Lines of both operands in one piece along k; with many rows packing pays. */
+static bool dot_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, matmul, trans_a) == 0 && ASSAY__INT(problem, matmul, trans_b) != 0 &&
+           ASSAY__INT(problem, matmul, m) <= 64 && cpu_threads_usable(problem, tunables);
+}
+
 /* Few enough taps a line for the table of remainders on the stack. */
 static bool direct_usable(const assay_problem *problem, const int64_t *tunables)
 {
@@ -178,6 +196,9 @@ static bool attention_usable(const assay_problem *problem, const int64_t *tunabl
         ulp, -1.0, -1.0, -1.0, ASSAY_STABILITY_MACHINE \
     }
 
+/* What files named *_avx512.c are compiled for. */
+#define AVX512 "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c"
+
 #define TEAM  "runtime/host_team.c"
 #define SPLIT "backends/cpu/cpu_split.c", TEAM
 
@@ -203,8 +224,14 @@ static const char *const softmax_avx2_sources[] = {"backends/cpu/cpu_softmax_avx
 static const char *const softmax_sources[] = {"backends/cpu/cpu_softmax.c", SPLIT, NULL};
 static const char *const matmul_avx2_sources[] = {"backends/cpu/cpu_matmul_avx2.c",
                                                   "backends/cpu/cpu_workspace.c", TEAM, NULL};
+static const char *const matmul_avx512_sources[] = {"backends/cpu/cpu_matmul_avx512.c",
+                                                    "backends/cpu/cpu_workspace.c", TEAM, NULL};
 static const char *const matmul_small_sources[] = {"backends/cpu/cpu_matmul_small_avx2.c",
                                                    "backends/cpu/cpu_workspace.c", TEAM, NULL};
+static const char *const matmul_dot_avx2_sources[] = {"backends/cpu/cpu_matmul_dot_avx2.c", TEAM,
+                                                      NULL};
+static const char *const matmul_dot_avx512_sources[] = {"backends/cpu/cpu_matmul_dot_avx512.c",
+                                                        TEAM, NULL};
 static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, NULL};
 
 #define ADD_AVX2(t, T, isa)                                                              \
@@ -226,9 +253,15 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define MATMUL_AVX2(t, T, isa)                                                                     \
     ROW("cpu_matmul_avx2", matmul, MATRICES, T, 10, isa, -1.0, blocked, matmul_avx2_sources, none, \
         cpu_matmul_##t##_avx2)
+#define MATMUL_AVX512(t, T)                                                        \
+    ROW("cpu_matmul_avx512", matmul, MATRICES, T, 14, AVX512, -1.0, blocked_by_14, \
+        matmul_avx512_sources, none, cpu_matmul_avx512_##t)
 #define MATMUL_SMALL(t, T)                                                                   \
     ROW_IF(small_usable, "cpu_matmul_small_avx2", matmul, MATRICES, T, 11, "avx2,fma", -1.0, \
            plain, matmul_small_sources, none, cpu_matmul_small_##t##_avx2)
+#define MATMUL_DOT(level, t, T, rank, isa)                                                    \
+    ROW_IF(dot_usable, "cpu_matmul_dot_" #level, matmul, MATRICES, T, rank, isa, -1.0, plain, \
+           matmul_dot_##level##_sources, none, cpu_matmul_dot_##level##_##t)
 #define MATMUL_PORTABLE(t, T)                                                                    \
     ROW("cpu_matmul_portable", matmul, MATRICES, T, 20, NULL, -1.0, plain, matmul_sources, none, \
         cpu_matmul_##t)
@@ -236,6 +269,9 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define LINEAR_AVX2(t, T, isa)                                                    \
     ROW("cpu_fused_linear_avx2", fused_linear, LINEAR, T, 10, isa, -1.0, blocked, \
         matmul_avx2_sources, none, cpu_fused_linear_##t##_avx2)
+#define LINEAR_AVX512(t, T)                                                                  \
+    ROW("cpu_fused_linear_avx512", fused_linear, LINEAR, T, 12, AVX512, -1.0, blocked_by_14, \
+        matmul_avx512_sources, none, cpu_fused_linear_avx512_##t)
 #define LINEAR_SMALL(t, T)                                                                  \
     ROW_IF(small_linear_usable, "cpu_fused_linear_small_avx2", fused_linear, LINEAR, T, 11, \
            "avx2,fma", -1.0, plain, matmul_small_sources, none, cpu_fused_linear_small_##t##_avx2)
@@ -286,8 +322,20 @@ static const assay_kernel_desc kernels[] = {
     MATMUL_AVX2(f32, ASSAY_F32, "avx2,fma"),
     MATMUL_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
     MATMUL_AVX2(bf16, ASSAY_BF16, "avx2,fma"),
+    MATMUL_AVX512(f64, ASSAY_F64),
+    MATMUL_AVX512(f32, ASSAY_F32),
+    MATMUL_AVX512(f16, ASSAY_F16),
+    MATMUL_AVX512(bf16, ASSAY_BF16),
     MATMUL_SMALL(f64, ASSAY_F64),
     MATMUL_SMALL(f32, ASSAY_F32),
+    MATMUL_DOT(avx2, f64, ASSAY_F64, 12, "avx2,fma"),
+    MATMUL_DOT(avx2, f32, ASSAY_F32, 12, "avx2,fma"),
+    MATMUL_DOT(avx2, f16, ASSAY_F16, 12, "avx2,fma,f16c"),
+    MATMUL_DOT(avx2, bf16, ASSAY_BF16, 12, "avx2,fma"),
+    MATMUL_DOT(avx512, f64, ASSAY_F64, 13, AVX512),
+    MATMUL_DOT(avx512, f32, ASSAY_F32, 13, AVX512),
+    MATMUL_DOT(avx512, f16, ASSAY_F16, 13, AVX512),
+    MATMUL_DOT(avx512, bf16, ASSAY_BF16, 13, AVX512),
     MATMUL_PORTABLE(f64, ASSAY_F64),
     MATMUL_PORTABLE(f32, ASSAY_F32),
     MATMUL_PORTABLE(f16, ASSAY_F16),
@@ -296,6 +344,10 @@ static const assay_kernel_desc kernels[] = {
     LINEAR_AVX2(f32, ASSAY_F32, "avx2,fma"),
     LINEAR_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
     LINEAR_AVX2(bf16, ASSAY_BF16, "avx2,fma"),
+    LINEAR_AVX512(f64, ASSAY_F64),
+    LINEAR_AVX512(f32, ASSAY_F32),
+    LINEAR_AVX512(f16, ASSAY_F16),
+    LINEAR_AVX512(bf16, ASSAY_BF16),
     LINEAR_SMALL(f64, ASSAY_F64),
     LINEAR_SMALL(f32, ASSAY_F32),
     LINEAR_PORTABLE(f64, ASSAY_F64),

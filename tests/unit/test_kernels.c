@@ -41,6 +41,7 @@ static const char *const shapes_matmul[] = {"m=0,n=3,k=2",
                                             "batch=3,m=5,n=6,k=7,beta=0.25",
                                             "m=11,n=24,k=31,trans_a=t",
                                             "m=11,n=24,k=31,trans_b=t",
+                                            "m=9,n=7,k=161,alpha=0.75,beta=-1.5,trans_b=t",
                                             "m=40,n=50,k=60,trans_a=t,trans_b=c",
                                             "batch=2,m=8,n=9,k=10,trans_a=c,alpha=2"};
 static const char *const shapes_fused_linear[] = {"m=3,n=0,k=2",

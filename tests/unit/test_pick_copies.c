@@ -50,23 +50,6 @@ START_TEST(copied_input_is_priced_from_the_measured_rate)
 }
 END_TEST
 
-/* Copies are for the contiguous question, whose stale row at 64 says nothing of today's code. */
-START_TEST(copied_input_is_priced_from_16_where_64_is_stale)
-{
-    fake_route *own = add_route(PROBLEM, 64);
-
-    add_candidate(own, V_PLAIN, 10);
-    own->winner = V_PLAIN;
-    for (size_t i = 0; i < fake.revision_count; i++)
-        if (fake.revisions[i].row == V_PLAIN)
-            fake.revisions[i].kernel_revision.bytes[0] ^= 0xff;
-    fake.copy_rate = 8;
-    ask_layout("lcc");
-    question.align = 64;
-    ck_assert_str_eq(picked(), "tiled 16");
-}
-END_TEST
-
 START_TEST(price_depends_on_how_the_input_lies)
 {
     double leading[3], strided[3], negative[3], broadcast[3], both[3];
@@ -428,7 +411,6 @@ END_TEST
 static void fill(TCase *subject)
 {
     tcase_add_test(subject, copied_input_is_priced_from_the_measured_rate);
-    tcase_add_test(subject, copied_input_is_priced_from_16_where_64_is_stale);
     tcase_add_test(subject, price_depends_on_how_the_input_lies);
     tcase_add_test(subject, copied_input_without_a_rate_is_declared_and_ranks_nothing);
     tcase_add_test(subject, output_is_never_copied);
