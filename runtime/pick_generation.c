@@ -144,8 +144,6 @@ static assay_status make_code(const assay_binding *row, assay__row_code *out)
     for (size_t i = 0; i < sizeof out->worst / sizeof out->worst[0]; i++)
         out->worst[i] = NAN;
     out->explicit_only = row->manifest->explicit_only != 0;
-    for (size_t i = 0; i < d->tunable_count; i++)
-        out->defaults[i] = d->tunables[i].default_value;
     ASSAY_TRY(compile(d, d->can_run, false, &out->can_run));
     ASSAY_TRY(compile(d, d->cost_flops, false, &out->cost_flops));
     ASSAY_TRY(compile(d, d->cost_bytes, false, &out->cost_bytes));

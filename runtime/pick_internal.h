@@ -40,7 +40,6 @@ typedef struct assay__row_code {
     assay__expr *cost_flops, *cost_bytes; /* the same */
     int threads;                          /* place of the tunable "threads"; -1: none */
     bool explicit_only;
-    int64_t defaults[ASSAY_MAX_TUNABLES];
     uint32_t first_proof;    /* place + 1 in the generation's proven; 0: none */
     double worst[4];         /* max_ulp, max_rho, max_rel, max_abs over all evidence; NaN: none */
     uint8_t least_stability; /* assay_stability; ABSENT: no evidence */

@@ -10,6 +10,7 @@
 #include "runtime/error.h"
 #include "runtime/pick_internal.h"
 #include "runtime/revision.h"
+#include "runtime/tunables.h"
 
 /* ---- collecting ---- */
 
@@ -199,23 +200,6 @@ static assay_status collect_copied(const assay__generation *g, const assay_quest
     return ASSAY_OK;
 }
 
-/* The listed value nearest below the limit, when the default uses more threads than allowed. */
-static void fit_threads(const assay_question *q, const assay_kernel_desc *desc, int at,
-                        int64_t *tunables)
-{
-    const assay_tunable *t;
-    int64_t best = INT64_MIN;
-
-    if (at < 0 || q->max_threads == 0 || tunables[at] <= (int64_t)q->max_threads)
-        return;
-    t = &desc->tunables[at];
-    for (size_t i = 0; i < t->value_count; i++)
-        if (t->values[i] <= (int64_t)q->max_threads && t->values[i] > best)
-            best = t->values[i];
-    if (best != INT64_MIN)
-        tunables[at] = best;
-}
-
 static assay__judged *collected(const assay__judgement *j, const assay_binding *b,
                                 const int64_t *tunables)
 {
@@ -280,8 +264,7 @@ static assay_status collect_defaults(const assay__generation *g, const assay_que
         const assay__row_code *code = assay__code_of(g, &rows[i]);
         int64_t tunables[ASSAY_MAX_TUNABLES];
         assay__judged *item;
-        memcpy(tunables, code->defaults, sizeof tunables);
-        fit_threads(q, rows[i].desc, code->threads, tunables);
+        assay__tunables_default(rows[i].desc, q->max_threads, tunables);
         item = collected(j, &rows[i], tunables);
         if (item != NULL) {
             item->at_defaults = true;

@@ -11,6 +11,7 @@
 #include "runtime/error.h"
 #include "runtime/revision.h"
 #include "runtime/table_internal.h"
+#include "runtime/tunables.h"
 #include "sweep/sweep_internal.h"
 
 static bool wants_backend(const sweep *s, const assay_manifest *m)
@@ -192,25 +193,24 @@ static bool problem_admits(const sweep_problem *p, const assay_kernel_desc *desc
            assay__row_expr_holds(&e, &p->problem, NULL, 0);
 }
 
-static bool at_defaults(const sweep_candidate *c)
+static bool at_defaults(const sweep *s, const sweep_candidate *c)
 {
     const assay_kernel_desc *desc = c->kernel->desc;
+    int64_t values[ASSAY_MAX_TUNABLES];
 
-    for (size_t i = 0; i < desc->tunable_count; i++)
-        if (c->tunables[i] != desc->tunables[i].default_value)
-            return false;
-    return true;
+    assay__tunables_default(desc, s->o->max_threads, values);
+    return memcmp(c->tunables, values, desc->tunable_count * sizeof *values) == 0;
 }
 
 /* The default: lowest rank, tunables at defaults, ties by name -- what the picker would serve
- * without a store. */
-static void mark_default(sweep_problem *p)
+ * without a store, with --threads to a question with that max_threads. */
+static void mark_default(const sweep *s, sweep_problem *p)
 {
     sweep_candidate *best = NULL;
 
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
-        if (!at_defaults(c))
+        if (!at_defaults(s, c))
             continue;
         int rank = c->kernel->desc->default_rank;
         int best_rank = best != NULL ? best->kernel->desc->default_rank : 0;
@@ -238,8 +238,7 @@ static bool runs_at_defaults(const sweep *s, const sweep_problem *p, const sweep
     assay__expr constraint;
     bool constrained = k->desc->constraint != NULL;
 
-    for (size_t i = 0; i < k->desc->tunable_count; i++)
-        values[i] = k->desc->tunables[i].default_value;
+    assay__tunables_default(k->desc, s->o->max_threads, values);
     if (constrained &&
         assay__row_expr_compile(k->desc, k->desc->constraint, true, &constraint) != ASSAY_OK)
         return false;
@@ -367,6 +366,6 @@ assay_status assay__sweep_candidates(sweep *s, sweep_problem *p)
     }
     ASSAY_TRY(add_default(s, p));
     ASSAY_TRY(mark_incumbent(s, p));
-    mark_default(p);
+    mark_default(s, p);
     return ASSAY_OK;
 }

@@ -38,7 +38,7 @@ expect 0 '*n=64*' '*no kernel can run exp*' "${sweep[@]}" "${a[@]}" --db "$WORK/
 is "$(rows d.db route)" 1 'routes of one in two'
 
 # Kernels that do not exist, and a time budget that is over before anything is stored.
-expect 1 '' '*nothing was measured*' "${sweep[@]}" --db "$WORK/e.db" --kernel nonesuch --op add --dtype f32 --shape n=64
+expect 2 '' '*nonesuch*' "${sweep[@]}" --db "$WORK/e.db" --kernel nonesuch --op add --dtype f32 --shape n=64
 expect 1 '' '*nothing was measured*' "${sweep[@]}" "${a[@]}" --db "$WORK/e.db" --budget 0.001 --op add --dtype f32 --shape n=64
 is "$(rows e.db visit)" 0 visits
 # What is left of a budget that was spent in the middle is stored, and the exit is 0.
