@@ -87,11 +87,12 @@ typedef struct filler {
     uint64_t k;          /* contraction: products a sum, else 0 */
     uint64_t line, step; /* contraction: a line of the sum has `line` elements, `step` apart */
     uint64_t window[2];  /* convolution: height and width of a filter in x */
-    uint64_t channels;   /* convolution: of a group */
-    double density;      /* INTEGERS: share of elements that are not zero */
-    double range;        /* half the span of exponents, or the largest integer */
-    uint64_t cached;     /* chunk in `draws`, UINT64_MAX: none */
-    assay__rng chunk;    /* its generator, after the draws */
+    uint64_t channels;   /* convolution: of a group, that a sum runs over */
+    uint64_t images, all_channels; /* gradient by a filter: a sum runs over images and places */
+    double density;                /* INTEGERS: share of elements that are not zero */
+    double range;                  /* half the span of exponents, or the largest integer */
+    uint64_t cached;               /* chunk in `draws`, UINT64_MAX: none */
+    assay__rng chunk;              /* its generator, after the draws */
     double draws[CHUNK];
 } filler;
 
@@ -216,6 +217,18 @@ static double special_in_window(filler *f, uint64_t index)
     return draw(f, index);
 }
 
+/* At most one special value in all images of a channel of x: a sum runs over them. */
+static double special_in_images(filler *f, uint64_t index)
+{
+    uint64_t plane = f->rows * f->cols, channel = index / plane % f->all_channels;
+    uint64_t at = index / (plane * f->all_channels) * plane + index % plane;
+
+    if (f->operand == 0 && channel % 2 == 0 && at == hash_of(f, 3, channel) % (f->images * plane))
+        return assay__special_value(f->dtype,
+                                    (size_t)(hash_of(f, 7, channel) % assay__special_count()));
+    return draw(f, index);
+}
+
 static double special_pair(const filler *f, uint64_t index)
 {
     uint64_t n = assay__special_count();
@@ -312,6 +325,8 @@ static double element(filler *f, uint64_t index)
     case ASSAY_STRATUM_HUGE_TINY:
         return huge_or_tiny(f, index);
     case ASSAY_STRATUM_SPECIALS:
+        if (f->images > 0)
+            return special_in_images(f, index);
         if (f->channels > 0)
             return special_in_window(f, index);
         return f->k > 0 ? special_in_sum(f, index) : special_pair(f, index);
@@ -348,24 +363,65 @@ static void plan_matmul(filler *f, const assay_problem *problem)
     f->step = is_inner ? 1 : f->cols;
 }
 
+/* Channels that a sum runs over, of a convolution or a gradient of one; 0: over images and places.
+ */
+static uint64_t summed_channels(const assay_problem *problem)
+{
+    const char *channels = problem->op == ASSAY_OP_conv2d ? "c" : "k";
+
+    if (problem->op == ASSAY_OP_conv2d_backward_filter)
+        return 0;
+    return (uint64_t)assay_problem_int(problem, channels) /
+           (uint64_t)assay_problem_int(problem, "groups");
+}
+
+/* Elements of the first operand that a filter reaches at a time, along height or width. */
+static uint64_t window_of(const assay_problem *problem, const char *taps, const char *dilation,
+                          const char *stride)
+{
+    uint64_t reach = (uint64_t)assay_problem_int(problem, dilation) *
+                     ((uint64_t)assay_problem_int(problem, taps) - 1);
+
+    if (problem->op == ASSAY_OP_conv2d_backward_data) /* in y, which steps over x */
+        reach /= (uint64_t)assay_problem_int(problem, stride);
+    return reach + 1;
+}
+
 /* Lines run along the channels of a group; with one channel, along a row. */
 static void plan_conv2d(filler *f, const assay_problem *problem)
 {
-    uint64_t r = (uint64_t)assay_problem_int(problem, "r");
-    uint64_t s = (uint64_t)assay_problem_int(problem, "s");
+    bool by_k = problem->op == ASSAY_OP_conv2d_backward_data && f->operand == 1;
+    uint64_t channels = summed_channels(problem);
 
-    f->channels =
-        (uint64_t)assay_problem_int(problem, "c") / (uint64_t)assay_problem_int(problem, "groups");
-    f->k = f->channels * r * s;
-    f->line = f->channels > 1 ? f->channels : f->cols;
-    f->step = f->channels > 1 ? f->rows * f->cols : 1;
-    f->window[0] = (uint64_t)assay_problem_int(problem, "dil_h") * (r - 1) + 1;
-    f->window[1] = (uint64_t)assay_problem_int(problem, "dil_w") * (s - 1) + 1;
+    f->channels = channels;
+    f->k = channels * (uint64_t)assay_problem_int(problem, "r") *
+           (uint64_t)assay_problem_int(problem, "s");
+    f->line = channels > 1 ? channels : f->cols;
+    f->step = channels > 1 ? f->rows * f->cols : 1;
+    if (by_k && channels > 1) /* the filter is [k, c / groups, r, s] */
+        f->step *= (uint64_t)assay_problem_int(problem, "c") /
+                   (uint64_t)assay_problem_int(problem, "groups");
+    f->window[0] = window_of(problem, "r", "dil_h", "stride_h");
+    f->window[1] = window_of(problem, "s", "dil_w", "stride_w");
+}
+
+static void plan_filter_gradient(filler *f, const assay_problem *problem)
+{
+    int64_t dims[ASSAY_MAX_RANK];
+    uint32_t rank;
+
+    plan_conv2d(f, problem);
+    if (assay_problem_operand(problem, 1, &rank, dims) == ASSAY_OK) /* y */
+        f->k = (uint64_t)dims[0] * (uint64_t)dims[2] * (uint64_t)dims[3];
+    f->images = (uint64_t)dims[0];
+    f->all_channels = (uint64_t)assay_problem_int(problem, f->operand == 0 ? "c" : "k");
 }
 
 static void plan_contraction(filler *f, const assay_problem *problem)
 {
-    if (problem->op == ASSAY_OP_conv2d)
+    if (problem->op == ASSAY_OP_conv2d_backward_filter)
+        plan_filter_gradient(f, problem);
+    else if (problem->op == ASSAY_OP_conv2d || problem->op == ASSAY_OP_conv2d_backward_data)
         plan_conv2d(f, problem);
     else
         plan_matmul(f, problem);

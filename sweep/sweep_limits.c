@@ -15,6 +15,8 @@ static double oracle_flops_per_ns(const assay_problem *p)
 {
     if (p->op == ASSAY_OP_attention) /* f64 in double-double throughout */
         return p->dtypes[0] == ASSAY_F64 ? 0.15 : 1.5;
+    if (p->op == ASSAY_OP_conv2d_backward_data || p->op == ASSAY_OP_conv2d_backward_filter)
+        return 1.0; /* half of it gathers */
     return 4.0;
 }
 

@@ -125,5 +125,7 @@ static inline uint16_t narrow_bf16(float v)
 
 #endif
 
+#ifndef CONV2D_NO_TILE /* a gradient has tiles of its own */
 #include "backends/cpu/cpu_conv2d_tile_avx2.h"
+#endif
 #undef CONV2D_TYPE

@@ -24,6 +24,8 @@ static void setup(void)
     for (size_t i = 0; i < 3; i++)
         plugins[i] = plugin_load(names[i]);
     openblas_opens = plugins[2]->backend->open(NULL, &instance) == ASSAY_OK;
+    if (openblas_opens)
+        plugins[2]->backend->close(instance);
 }
 
 static const assay_dtype floats[] = {ASSAY_F64, ASSAY_F32, ASSAY_F16, ASSAY_BF16};

@@ -94,6 +94,8 @@ static const struct extra {
     {ASSAY_OP_fused_linear, shapes_fused_linear,
      sizeof shapes_fused_linear / sizeof *shapes_fused_linear},
     {ASSAY_OP_conv2d, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
+    {ASSAY_OP_conv2d_backward_data, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
+    {ASSAY_OP_conv2d_backward_filter, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
     {ASSAY_OP_attention, shapes_attention, sizeof shapes_attention / sizeof *shapes_attention}};
 
 static const struct extra *extra_of(assay_op_id op)

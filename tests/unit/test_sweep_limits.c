@@ -83,16 +83,20 @@ START_TEST(oracle_limits_a_problem)
 }
 END_TEST
 
-/* 2 CPUs do 1.8 TFLOP at 1.5 GFLOP/s each, a tenth of it in f64. */
-START_TEST(oracle_limits_attention)
+/* 2 CPUs do 1.8 TFLOP of attention at 1.5 GFLOP/s each, a tenth of it in f64, 1.2 of gradients. */
+START_TEST(oracle_limits_other_products)
 {
     static const struct {
         const char *text;
         bool is_too_large;
-    } rows[] = {{"attention f32,f32,f32,f32 b=10,hq=32,hkv=8,sq=4000,sk=5000,d=64", false},
-                {"attention f32,f32,f32,f32 b=10,hq=32,hkv=8,sq=4000,sk=6000,d=64", true},
-                {"attention f64,f64,f64,f64 b=1,hq=32,hkv=8,sq=4000,sk=5000,d=64", false},
-                {"attention f64,f64,f64,f64 b=1,hq=32,hkv=8,sq=4000,sk=6000,d=64", true}};
+    } rows[] = {
+        {"attention f32,f32,f32,f32 b=10,hq=32,hkv=8,sq=4000,sk=5000,d=64", false},
+        {"attention f32,f32,f32,f32 b=10,hq=32,hkv=8,sq=4000,sk=6000,d=64", true},
+        {"attention f64,f64,f64,f64 b=1,hq=32,hkv=8,sq=4000,sk=5000,d=64", false},
+        {"attention f64,f64,f64,f64 b=1,hq=32,hkv=8,sq=4000,sk=6000,d=64", true},
+        {"conv2d_backward_data f32,f32,f32 n=1,c=1000,h=100,w=100,k=59000,r=1,s=1", false},
+        {"conv2d_backward_data f32,f32,f32 n=1,c=1000,h=100,w=100,k=61000,r=1,s=1", true},
+        {"conv2d_backward_filter f32,f32,f32 n=1,c=1000,h=100,w=100,k=61000,r=1,s=1", true}};
 
     s.memory_bytes = (double)NAN;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -246,7 +250,7 @@ int main(void)
     tcase_add_test(limits, memory_limits_a_problem);
     tcase_add_test(limits, memory_counts_rotated_operands);
     tcase_add_test(limits, oracle_limits_a_problem);
-    tcase_add_test(limits, oracle_limits_attention);
+    tcase_add_test(limits, oracle_limits_other_products);
     tcase_add_test(limits, memory_limits_a_group);
     tcase_add_test(limits, budget_limits_a_group);
     tcase_add_test(limits, pace_so_far_limits_a_group);
