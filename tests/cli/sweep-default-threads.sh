@@ -10,6 +10,6 @@ if ! jq -e '.kernels[0] | .available and .tunables[0].default > 1' "$WORK/stdout
     exit 77
 fi
 # Were another one the default, it would be told that it competes too.
-sweep=(assay sweep --db "$WORK/t.db" --op matmul --dtype f32 --shape m=8,n=8,k=8 --threads 1 --profile quick --dry-run)
+sweep=(assay sweep --db "$WORK/t.db" --op matmul --dtype f32 --shape 'm=8,n=8,k=8' --threads 1 --profile quick --dry-run)
 expect 0 '' '*1 variants*' "${sweep[@]}" --kernel openblas_gemm
 expect 0 '' '*openblas_gemm competes too*2 variants*' "${sweep[@]}" --kernel cpu_matmul_portable

@@ -5,7 +5,7 @@
 
 #include "runtime/tunables.h"
 
-static const int64_t threads[] = {8, 1, 4, 2}, blocks[] = {16, 32}, many[] = {6, 12};
+static const int64_t threads[] = {8, 2, 1, 4}, blocks[] = {16, 32}, many[] = {6, 12};
 
 static const assay_tunable two[] = {
     {.name = "block", .values = blocks, .value_count = 2, .default_value = 32},
