@@ -207,6 +207,8 @@ static assay_status store_path(const pick_args *a, const char *default_db, const
 {
     const char *path = a->common.db;
 
+    if (path[0] == '\0')
+        return assay__fail(ASSAY_INVALID, "store: the path is empty");
     if (access(path, F_OK) == 0) {
         *out = path;
         return ASSAY_OK;

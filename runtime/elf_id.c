@@ -274,7 +274,7 @@ static assay_status identify_file(const char *path, int fd, assay__elf_id *out)
 
 assay_status assay__elf_id_of_file(const char *path, assay__elf_id *out)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO has no writer to wait for */
 
     if (fd < 0)
         return assay__fail(ASSAY_IO, "%s: %s", path, strerror(errno));

@@ -59,7 +59,7 @@ assay_status assay__plugin_check_file(const char *path)
 {
     struct stat info;
     assay_status status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO has no writer to wait for */
 
     if (fd < 0)
         return assay__fail(ASSAY_UNAVAILABLE, "cannot be read: %s", strerror(errno));

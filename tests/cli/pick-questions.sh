@@ -7,6 +7,7 @@ cd "$WORK" || exit 1
 matmul=(assay pick --op matmul --dtype f32)
 shape=(--shape 'm=8,n=8,k=8')
 
+expect 2 "" "*the path is empty*" assay pick --db "" --op add --dtype f32 --shape n=8
 expect 2 '' 'assay pick: *one --op, one --dtype and one --shape*' assay pick
 expect 2 '' 'assay pick: *one --op*' "${matmul[@]}"
 expect 2 '' "assay pick: *'matmull'*matmul*" assay pick --op matmull --dtype f32 "${shape[@]}"

@@ -176,6 +176,17 @@ START_TEST(refused_text_file)
 }
 END_TEST
 
+/* Opening one that nobody writes to would wait for ever. */
+START_TEST(refused_fifo)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/assay_fifo.so", folder);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    expect_refused("assay_fifo.so", ASSAY_ABI, "no regular file");
+}
+END_TEST
+
 /* Where the last of the segments ends that the loader maps. */
 static long mapped_end(const char *name)
 {
@@ -779,6 +790,7 @@ int main(void)
     tcase_add_test(loader, load_reads_the_environment_list);
     tcase_add_test(loader, load_reads_one_folder_once);
     tcase_add_test(loader, refused_text_file);
+    tcase_add_test(loader, refused_fifo);
     tcase_add_loop_test(loader, refused_cut_file, 0, 2);
     tcase_add_test(loader, refused_object_of_another_machine);
     tcase_add_test(loader, refused_object_without_the_symbol);
