@@ -123,7 +123,9 @@ $(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
 # _RUNTIME_SRCS, _DIR, _OUT; CFLAGS_<path of a .c file> holds flags of that file alone. Files named *_avx2.c
 # get AVX2, FMA and F16C, *_avx512.c also AVX-512 F, VL, BW and DQ, which is why they may be entered
 # only behind the run-time check.
-# tools/codehash makes the table of source hashes that backends/source_hash.h declares.
+# tools/codehash makes the table of source hashes that backends/source_hash.h declares. Every object
+# holds the number of sources, and objects are intermediate files, whose absence alone makes nothing
+# anew: the list of sources is a file on which all of them depend.
 avx2_flags   = $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c)
 avx512_flags = $(if $(filter %_avx512.c,$(1)),-mavx512f -mavx512vl -mavx512bw -mavx512dq -mavx2 -mfma -mf16c)
 own_flags    = $(strip $(call avx2_flags,$(1)) $(call avx512_flags,$(1)) $(CFLAGS_$(1)))
@@ -148,11 +150,13 @@ $(1)_link = $$(CC) -shared $$(LDFLAGS_ALL) $$(DEFS) -Wl,--version-script=backend
             -Wl,--build-id=sha1 $$($(1)_objs) $$($(1)_LIBS) -lm -ldl
 $(1)_compile = $$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -DASSAY_SOURCE_COUNT=$$(words $$($(1)_code))
 plugin_objs += $$($(1)_objs)
-$$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt $$(wildcard $$($(1)_DIR)/rules.mk) | $$(GEN_HEADERS)
+$(1)_list := $$(BUILD)/gen/$(1)_sources.txt
+unused := $$(call stamp,$(1)_sources.txt,$$($(1)_code))
+$$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt $$($(1)_list) $$(wildcard $$($(1)_DIR)/rules.mk) | $$(GEN_HEADERS)
 	@mkdir -p $$(@D)
 	$$(call say,CC   $$@)
 	$$(Q)$$($(1)_compile) $$($(1)_CFLAGS) $$(call own_flags,$$<) -c $$< -o $$@
-$$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_code) $$(CODEHASH) $$(BUILD)/gen/flags.txt \
+$$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_code) $$(CODEHASH) $$(BUILD)/gen/flags.txt $$($(1)_list) \
     $$(wildcard $$($(1)_DIR)/*.h backends/*.h runtime/*.h include/assay/*) | $$(GEN_HEADERS)
 	$$(call say,HASH $$@)
 	$$(Q)$$(CODEHASH) --flags '$$(strip $$(CODEFLAGS) $$($(1)_CFLAGS))' \
