@@ -28,18 +28,24 @@ static const assay_manifest *load(const char *name)
     return handle != NULL ? dlsym(handle, ASSAY_PLUGIN_SYMBOL) : NULL;
 }
 
-/* The default kernel of a plug-in for f32. */
-static const assay_kernel_desc *find(const assay_manifest *m)
+static const assay_kernel_desc *find(const assay_manifest *m, const char *name)
 {
-    const assay_kernel_desc *best = NULL;
-
     for (size_t i = 0; m != NULL && i < m->kernel_count; i++) {
         const assay_kernel_desc *k = assay__manifest_kernel(m, i);
-        if (k->op == ASSAY_OP_attention && k->dtypes[0] == ASSAY_F32 &&
-            (best == NULL || k->default_rank < best->default_rank))
-            best = k;
+        if (k->op == ASSAY_OP_attention && k->dtypes[0] == ASSAY_F32 && strcmp(k->name, name) == 0)
+            return k;
     }
-    return best;
+    return NULL;
+}
+
+static bool has_avx512(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+#else
+    return false;
+#endif
 }
 
 typedef struct contest {
@@ -146,17 +152,19 @@ static void compare(const assay_kernel_desc *own, const assay_kernel_desc *peer,
 int main(void)
 {
     setenv("OMP_WAIT_POLICY", "passive", 0);
-    const assay_kernel_desc *own = find(load("cpu"));
-    const assay_manifest *openblas = load("openblas");
-    const assay_kernel_desc *peer = find(openblas);
+    static const char *const names[] = {"cpu_attention_avx2", "cpu_attention_avx512"};
+    const assay_manifest *cpu = load("cpu"), *openblas = load("openblas");
+    const assay_kernel_desc *peer = find(openblas, "openblas_attention");
     assay_instance *instance = NULL;
 
-    if (own == NULL || peer == NULL || openblas->backend->open(NULL, &instance) != ASSAY_OK) {
+    if (cpu == NULL || peer == NULL || openblas->backend->open(NULL, &instance) != ASSAY_OK) {
         fprintf(stderr, "bench_attention: no kernel to time\n");
         return 1;
     }
     int cpus = (int)assay__host_usable_cpus();
     for (int threads = 1; threads <= (cpus < 2 ? cpus : 2); threads++)
-        compare(own, peer, threads);
+        for (int i = 0; i < (has_avx512() ? 2 : 1); i++)
+            compare(find(cpu, names[i]), peer, threads);
+    openblas->backend->close(instance);
     return 0;
 }

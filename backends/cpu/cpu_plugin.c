@@ -72,6 +72,7 @@ DECLARE4(matmul_dot_avx2)
 DECLARE4(matmul_dot_avx512)
 DECLARE4(matmul_avx512)
 DECLARE4(fused_linear_avx512)
+DECLARE4(attention_avx512)
 
 /* ---- tunables -------------------------------------------------------------------------------- */
 
@@ -230,6 +231,8 @@ static const char *const matmul_small_sources[] = {"backends/cpu/cpu_matmul_smal
                                                    "backends/cpu/cpu_workspace.c", TEAM, NULL};
 static const char *const matmul_dot_avx2_sources[] = {"backends/cpu/cpu_matmul_dot_avx2.c", TEAM,
                                                       NULL};
+static const char *const attention_avx512_sources[] = {"backends/cpu/cpu_attention_avx512.c",
+                                                       "backends/cpu/cpu_workspace.c", TEAM, NULL};
 static const char *const matmul_dot_avx512_sources[] = {"backends/cpu/cpu_matmul_dot_avx512.c",
                                                         TEAM, NULL};
 static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, NULL};
@@ -272,6 +275,9 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define LINEAR_AVX512(t, T)                                                                  \
     ROW("cpu_fused_linear_avx512", fused_linear, LINEAR, T, 12, AVX512, -1.0, blocked_by_14, \
         matmul_avx512_sources, none, cpu_fused_linear_avx512_##t)
+#define ATTENTION_AVX512(t, T)                                                                \
+    ROW_IF(attention_usable, "cpu_attention_avx512", attention, TERNARY, T, 12, AVX512, -1.0, \
+           by_keys, attention_avx512_sources, none, cpu_attention_avx512_##t)
 #define LINEAR_SMALL(t, T)                                                                  \
     ROW_IF(small_linear_usable, "cpu_fused_linear_small_avx2", fused_linear, LINEAR, T, 11, \
            "avx2,fma", -1.0, plain, matmul_small_sources, none, cpu_fused_linear_small_##t##_avx2)
@@ -340,6 +346,10 @@ static const assay_kernel_desc kernels[] = {
     MATMUL_PORTABLE(f32, ASSAY_F32),
     MATMUL_PORTABLE(f16, ASSAY_F16),
     MATMUL_PORTABLE(bf16, ASSAY_BF16),
+    ATTENTION_AVX512(f64, ASSAY_F64),
+    ATTENTION_AVX512(f32, ASSAY_F32),
+    ATTENTION_AVX512(f16, ASSAY_F16),
+    ATTENTION_AVX512(bf16, ASSAY_BF16),
     LINEAR_AVX2(f64, ASSAY_F64, "avx2,fma"),
     LINEAR_AVX2(f32, ASSAY_F32, "avx2,fma"),
     LINEAR_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),

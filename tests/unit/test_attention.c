@@ -41,6 +41,10 @@ static bool can_run(size_t plugin, const assay_kernel_desc *k, const plugin_case
     if (k->requires_isa != NULL &&
         !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
         return false;
+    if (k->requires_isa != NULL && strstr(k->requires_isa, "avx512") != NULL &&
+        !(__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+          __builtin_cpu_supports("avx512dq")))
+        return false;
     return k->can_run_fn == NULL || k->can_run_fn(&c->problem, tunables);
 }
 
@@ -284,6 +288,30 @@ START_TEST(unseen_keys_have_no_part)
 }
 END_TEST
 
+/* Blocks of keys whose scores are all -inf come before, between and after others. */
+START_TEST(blocks_without_a_score_have_no_part)
+{
+    static const int64_t ends[][2] = {{0, 150}, {100, 200}, {70, 130}};
+
+    for (size_t i = 0; i < 3; i++) {
+        plugin_case c;
+        plugin_case_init(&c, ASSAY_OP_attention, floats[_i], "b=1,hq=2,hkv=1,sq=3,sk=200,d=2", 0);
+        for (uint32_t o = 0; o < 3; o++)
+            plugin_case_fill(&c, o, 5 + o, 1.0);
+        for (int64_t r = 0; r < 6; r++)
+            plugin_case_set(&c, 0, 2 * r, 0.5);
+        for (int64_t j = ends[i][0]; j < ends[i][1]; j++)
+            plugin_case_set(&c, 1, 2 * j, -INFINITY);
+        long double *want = by_definition(&c);
+        for (int64_t j = 0; j < c.elements; j++)
+            ck_assert(isfinite(want[j]));
+        check_kernels(&c, want, "-inf");
+        free(want);
+        plugin_case_clear(&c);
+    }
+}
+END_TEST
+
 /* A row whose scores the type of the kernels does not know may be any mixture of its values; the
  * bound says so, and no more than that. */
 START_TEST(unknown_scores_leave_any_mixture)
@@ -456,6 +484,7 @@ int main(void)
     tcase_add_loop_test(tcase, values_made_by_hand, 0, FLOATS);
     tcase_add_loop_test(tcase, kernels_follow_the_definition, 0, FLOATS * SHAPES);
     tcase_add_loop_test(tcase, unseen_keys_have_no_part, 0, FLOATS);
+    tcase_add_loop_test(tcase, blocks_without_a_score_have_no_part, 0, FLOATS);
     tcase_add_test(tcase, unknown_scores_leave_any_mixture);
     tcase_add_test(tcase, wrong_results_are_outside_the_bound);
     tcase_add_loop_test(tcase, ranges_agree_with_the_whole, 0, FLOATS);

@@ -51,6 +51,10 @@ static bool can_run(size_t plugin, const assay_kernel_desc *k, const plugin_case
     if (k->requires_isa != NULL &&
         !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
         return false;
+    if (k->requires_isa != NULL && strstr(k->requires_isa, "avx512") != NULL &&
+        !(__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+          __builtin_cpu_supports("avx512dq")))
+        return false;
     return k->can_run_fn == NULL || k->can_run_fn(&c->problem, tunables);
 }
 
