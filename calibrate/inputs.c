@@ -85,7 +85,8 @@ typedef struct filler {
     uint64_t key;        /* seed of this operand's streams */
     uint64_t rows, cols; /* of the last two extents; cols: the innermost */
     uint64_t k;          /* contraction: products a sum, else 0 */
-    uint64_t line, step; /* contraction: a line of the sum has `line` elements, `step` apart */
+    uint64_t line, step; /* contraction: a line of the sum has `line` elements, `step` apart; rows:
+                          * 1, or as far as the elements of a row along an axis are apart */
     uint64_t window[2];  /* convolution: height and width of a filter in x */
     uint64_t channels;   /* convolution: of a group, that a sum runs over */
     uint64_t images, all_channels; /* gradient by a filter: a sum runs over images and places */
@@ -237,7 +238,8 @@ static double special_pair(const filler *f, uint64_t index)
 
 static double softmax_score(filler *f, uint64_t index)
 {
-    uint64_t row = index / f->cols, col = index % f->cols;
+    uint64_t plane = f->cols * f->step, col = index / f->step % f->cols;
+    uint64_t row = index / plane * f->step + index % f->step;
     uint64_t peak = hash_of(f, 4, row) % f->cols;
     double v = draw(f, index);
 
@@ -442,6 +444,11 @@ static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
     f->rows = rank > 1 ? (uint64_t)dims[rank - 2] : 1;
     f->dtype = (assay_dtype)problem->dtypes[f->operand];
     f->cached = UINT64_MAX;
+    f->step = 1;
+    if (f->family == ASSAY_FAMILY_ROW && rank == 3) {
+        f->step = (uint64_t)dims[2];
+        f->cols = (uint64_t)dims[1];
+    }
     /* A second operand that cancels the first is built from the first one's draws. */
     bool is_mirror =
         f->family == ASSAY_FAMILY_ELEMENTWISE_BINARY && f->stratum == ASSAY_STRATUM_CANCEL;

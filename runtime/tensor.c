@@ -144,6 +144,34 @@ assay_status assay_tensor_copy(const assay_tensor *from, const assay_tensor *to)
     return ASSAY_OK;
 }
 
+static bool product_of(const int64_t *dims, uint32_t from, uint32_t to, int64_t *out)
+{
+    *out = 1;
+    for (uint32_t d = from; d < to; d++)
+        if (__builtin_mul_overflow(*out, dims[d], out))
+            return false;
+    return true;
+}
+
+assay_status assay_axis_split(uint32_t rank, const int64_t *dims, int64_t axis, int64_t out[3])
+{
+    int64_t at = axis < 0 ? axis + (int64_t)rank : axis, parts[3];
+
+    if (rank > ASSAY_MAX_RANK || at < 0 || at >= (int64_t)rank)
+        return assay__fail(ASSAY_INVALID, "axis %lld of a tensor of rank %u; use -%u to %d",
+                           (long long)axis, rank, rank, (int)rank - 1);
+    for (uint32_t d = 0; d < rank; d++)
+        if (dims[d] < 0)
+            return assay__fail(ASSAY_INVALID, "extent %u is %lld", d, (long long)dims[d]);
+    if (!product_of(dims, 0, (uint32_t)at, &parts[0]) ||
+        !product_of(dims, (uint32_t)at + 1, rank, &parts[2]))
+        return assay__fail(ASSAY_OVERFLOW, "axis %lld: extents beside it exceed 63 bits",
+                           (long long)axis);
+    parts[1] = dims[at];
+    memcpy(out, parts, sizeof parts);
+    return ASSAY_OK;
+}
+
 /* ---- layouts ---- */
 
 /* Rows contiguous and planes in row-major order, with room between rows. */

@@ -4,6 +4,7 @@
 #include "sweep/acceptance.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "runtime/error.h"
 #include "runtime/problem_cost.h"
@@ -64,33 +65,53 @@ static void row_layout(const assay_problem *p, int64_t *axis, int64_t *inner)
     *inner = in >= 0 ? p->params[in].i : 1;
 }
 
-static double row_max(assay_dtype dtype, const void *x, int64_t first, int64_t count, int64_t step)
+/* The largest element of each of `inner` rows that interleave from `first` on; a NaN stays: the
+ * whole row is NaN then. */
+static void row_maxima(assay_dtype dtype, const void *x, int64_t first, int64_t axis, int64_t inner,
+                       double *max)
 {
-    double max = -INFINITY;
-
-    for (int64_t i = 0; i < count; i++) {
-        double v = assay_load_f64(dtype, x, (size_t)(first + i * step));
-        if (!(v <= max))
-            max = v; /* a NaN stays: the whole row is NaN then */
-    }
-    return max;
+    for (int64_t lane = 0; lane < inner; lane++)
+        max[lane] = -INFINITY;
+    for (int64_t i = 0; i < axis; i++, first += inner)
+        for (int64_t lane = 0; lane < inner; lane++) {
+            double v = assay_load_f64(dtype, x, (size_t)(first + lane));
+            if (!(v <= max[lane]))
+                max[lane] = v;
+        }
 }
 
-void assay__softmax_depth(const assay_problem *p, const void *x, int64_t first, int64_t count,
-                          assay__depth_state *state, double *out)
+void assay__depth_clear(assay__depth_state *state)
+{
+    free(state->max);
+    *state = ASSAY__DEPTH_START;
+}
+
+/* The maxima of a block are found once: elements of interleaved rows come in turn. */
+static assay_status enter_block(assay__depth_state *state, const assay_problem *p, const void *x,
+                                int64_t block, int64_t axis, int64_t inner)
+{
+    if (block == state->block)
+        return ASSAY_OK;
+    double *max = realloc(state->max, (size_t)inner * sizeof *max);
+    if (max == NULL)
+        return assay__fail(ASSAY_NOMEM, "no memory for the maxima of %lld rows", (long long)inner);
+    state->max = max;
+    state->block = block;
+    row_maxima((assay_dtype)p->dtypes[0], x, block * axis * inner, axis, inner, max);
+    return ASSAY_OK;
+}
+
+assay_status assay__softmax_depth(const assay_problem *p, const void *x, int64_t first,
+                                  int64_t count, assay__depth_state *state, double *out)
 {
     assay_dtype dtype = (assay_dtype)p->dtypes[0];
     int64_t axis, inner;
 
     row_layout(p, &axis, &inner);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t block = (first + i) / (axis * inner), lane = (first + i) % inner;
-        int64_t row = block * inner + lane;
-        if (row != state->row) {
-            state->row = row;
-            state->max = row_max(dtype, x, block * axis * inner + lane, axis, inner);
-        }
-        double depth = fabs(assay_load_f64(dtype, x, (size_t)(first + i)) - state->max);
-        out[i] = isfinite(depth) ? depth : 0;
+    for (int64_t i = first; i < first + count; i++) {
+        ASSAY_TRY(enter_block(state, p, x, i / (axis * inner), axis, inner));
+        double depth = fabs(assay_load_f64(dtype, x, (size_t)i) - state->max[i % inner]);
+        out[i - first] = isfinite(depth) ? depth : 0;
     }
+    return ASSAY_OK;
 }

@@ -14,13 +14,17 @@ assay_status assay__acceptance_of(const assay_problem *p, assay_accept_spec *out
 /* The bound as one number to store: dist, or roundings on a path. */
 double assay__acceptance_bound(const assay_accept_spec *spec);
 
-/* |x - max of its row| of elements first .. first + count - 1 of a softmax input.  `row_max` and
- * `row` (start: -1) carry the current row's maximum from batch to batch. */
+/* The maxima of the rows of one block, kept from batch to batch.  Owned: clear it. */
 typedef struct assay__depth_state {
-    int64_t row;
-    double max;
+    int64_t block; /* -1: none */
+    double *max;   /* owned */
 } assay__depth_state;
-void assay__softmax_depth(const assay_problem *p, const void *x, int64_t first, int64_t count,
-                          assay__depth_state *state, double *out);
+#define ASSAY__DEPTH_START ((assay__depth_state){-1, NULL})
+void assay__depth_clear(assay__depth_state *state);
+
+/* |x - max of its row| of elements first .. first + count - 1 of a softmax input, along its axis.
+ * ASSAY_NOMEM. */
+assay_status assay__softmax_depth(const assay_problem *p, const void *x, int64_t first,
+                                  int64_t count, assay__depth_state *state, double *out);
 
 #endif

@@ -111,8 +111,8 @@ static assay_status compare_batch(const sweep_problem *p, const maps *m,
     bool needs_depth = j->spec.rule == ASSAY_ACCEPT_SOFTMAX;
 
     if (needs_depth)
-        assay__softmax_depth(&p->problem, m->inputs + p->in.offset[0], (int64_t)batch->first,
-                             (int64_t)batch->count, state, depth);
+        ASSAY_TRY(assay__softmax_depth(&p->problem, m->inputs + p->in.offset[0],
+                                       (int64_t)batch->first, (int64_t)batch->count, state, depth));
     ASSAY_TRY(assay__error_stats_add(&j->stats, batch));
     return assay__accept_batch(batch, needs_depth ? depth : NULL, &j->spec, &j->counts);
 }
@@ -132,13 +132,14 @@ typedef struct share {
 static void *compare_share(void *arg)
 {
     share *w = arg;
-    assay__depth_state state = {-1, 0};
+    assay__depth_state state = ASSAY__DEPTH_START;
 
     for (size_t at = w->begin; w->status == ASSAY_OK && at < w->end; at += BATCH) {
         size_t count = w->end - at < BATCH ? w->end - at : BATCH;
         assay_error_batch b = batch_at(w->p, w->m, w->n, at, count);
         w->status = compare_batch(w->p, w->m, &b, &state, &w->judged);
     }
+    assay__depth_clear(&state);
     if (w->status != ASSAY_OK)
         (void)snprintf(w->error, sizeof w->error, "%s", assay_last_error());
     return NULL;

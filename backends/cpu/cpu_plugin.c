@@ -66,6 +66,8 @@ CPU_KERNELS(X)
 #define CPU_AVX2(op, ...)               DECLARE4(op##_avx2)
 #define CPU_PORTABLE(op, ...)           DECLARE4(op)
 #define CPU_SCRATCH_AVX2(op, stem, ...) DECLARE4(stem##_avx2)
+#define CPU_COLUMNS_AVX2(op, stem, ...) DECLARE4(stem##_avx2)
+#define CPU_LINES(op, stem, ...)        DECLARE4(stem)
 #define CPU_FAST(op, ...)               assay_status cpu_##op##_fast_avx2_f32(const assay_launch *launch);
 #include "backends/cpu/cpu_kernels.def"
 DECLARE4(matmul_dot_avx2)
@@ -158,6 +160,21 @@ static bool dot_usable(const assay_problem *problem, const int64_t *tunables)
 {
     return ASSAY__INT(problem, matmul, trans_a) == 0 && ASSAY__INT(problem, matmul, trans_b) != 0 &&
            ASSAY__INT(problem, matmul, m) <= 64 && cpu_threads_usable(problem, tunables);
+}
+
+/* The kernels over rows read extents by place: outer stands where rows do, axis where cols. */
+_Static_assert(ASSAY__PARAM_INDEX(softmax, outer) == ASSAY__PARAM_INDEX(softmax_last_dim, rows) &&
+                   ASSAY__PARAM_INDEX(softmax, axis) == ASSAY__PARAM_INDEX(softmax_last_dim, cols),
+               "softmax along the last axis");
+
+static bool softmax_rows_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, softmax, inner) == 1 && cpu_threads_usable(problem, tunables);
+}
+
+static bool log_softmax_rows_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, log_softmax, inner) == 1 && cpu_threads_usable(problem, tunables);
 }
 
 /* Few enough taps a line for the table of remainders on the stack. */
@@ -289,6 +306,9 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
     static const char *const op##_avx2_sources[] = {"backends/cpu/cpu_" #op "_avx2.c", SPLIT, NULL};
 #define CPU_PORTABLE(op, ...) \
     static const char *const op##_sources[] = {"backends/cpu/cpu_" #op ".c", SPLIT, NULL};
+#define CPU_LINES(op, stem, ...) \
+    static const char *const stem##_sources[] = {"backends/cpu/cpu_" #stem ".c", TEAM, NULL};
+#define CPU_COLUMNS_AVX2 CPU_SCRATCH_AVX2
 #define CPU_SCRATCH_AVX2(op, stem, ...)                                                    \
     static const char *const stem##_avx2_sources[] = {"backends/cpu/cpu_" #stem "_avx2.c", \
                                                       "backends/cpu/cpu_workspace.c", TEAM, NULL};
@@ -304,7 +324,28 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
     ROW_IF(usable, "cpu_" #stem "_avx2", op, shape, T, rank, isa, ulp, tunables_, \
            stem##_avx2_sources, none, cpu_##stem##_avx2_##t),
 
+#define COLUMNS_ROW(op, stem, libraries_, t, T, isa)                                               \
+    ROW("cpu_" #stem "_avx2", op, UNARY, T, 11, isa, -1.0, plain, stem##_avx2_sources, libraries_, \
+        cpu_##stem##_avx2_##t),
+#define LINES_ROW(op, stem, libraries_, t, T)                                                      \
+    ROW("cpu_" #stem "_portable", op, UNARY, T, 20, NULL, -1.0, plain, stem##_sources, libraries_, \
+        cpu_##stem##_##t),
+/* Along the last axis: the kernels of the ops over rows. */
+#define LAST_AXIS_ROW(op, sources_, libraries_, T, isa, run_)                                 \
+    ROW_IF(op##_rows_usable, "cpu_" #op "_rows_avx2", op, UNARY, T, 10, isa, -1.0, streaming, \
+           sources_, libraries_, run_)
+
 static const assay_kernel_desc kernels[] = {
+#define CPU_COLUMNS_AVX2(op, stem, libraries)                         \
+    COLUMNS_ROW(op, stem, libraries, f64, ASSAY_F64, "avx2,fma")      \
+    COLUMNS_ROW(op, stem, libraries, f32, ASSAY_F32, "avx2,fma")      \
+    COLUMNS_ROW(op, stem, libraries, f16, ASSAY_F16, "avx2,fma,f16c") \
+    COLUMNS_ROW(op, stem, libraries, bf16, ASSAY_BF16, "avx2,fma")
+#define CPU_LINES(op, stem, libraries)             \
+    LINES_ROW(op, stem, libraries, f64, ASSAY_F64) \
+    LINES_ROW(op, stem, libraries, f32, ASSAY_F32) \
+    LINES_ROW(op, stem, libraries, f16, ASSAY_F16) \
+    LINES_ROW(op, stem, libraries, bf16, ASSAY_BF16)
 #define CPU_SCRATCH_AVX2(op, stem, rank, usable, tunables_, shape, u64, u32, u16, ub16)         \
     SCRATCH_ROW(op, stem, rank, usable, tunables_, shape, f64, ASSAY_F64, "avx2,fma", u64)      \
     SCRATCH_ROW(op, stem, rank, usable, tunables_, shape, f32, ASSAY_F32, "avx2,fma", u32)      \
@@ -324,6 +365,20 @@ static const assay_kernel_desc kernels[] = {
     ROW("cpu_" #op "_fast_avx2", op, shape, ASSAY_F32, 11, "avx2,fma", u32, streaming, \
         op##_avx2_sources, none, cpu_##op##_fast_avx2_f32),
 #include "backends/cpu/cpu_kernels.def"
+    LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F64, "avx2,fma", cpu_softmax_f64_avx2),
+    LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F32, "avx2,fma", cpu_softmax_f32_avx2),
+    LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F16, "avx2,fma,f16c",
+                  cpu_softmax_f16_avx2),
+    LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_BF16, "avx2,fma",
+                  cpu_softmax_bf16_avx2),
+    LAST_AXIS_ROW(log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F64, "avx2,fma",
+                  cpu_log_softmax_last_dim_avx2_f64),
+    LAST_AXIS_ROW(log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F32, "avx2,fma",
+                  cpu_log_softmax_last_dim_avx2_f32),
+    LAST_AXIS_ROW(log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F16, "avx2,fma,f16c",
+                  cpu_log_softmax_last_dim_avx2_f16),
+    LAST_AXIS_ROW(log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_BF16, "avx2,fma",
+                  cpu_log_softmax_last_dim_avx2_bf16),
     MATMUL_AVX2(f64, ASSAY_F64, "avx2,fma"),
     MATMUL_AVX2(f32, ASSAY_F32, "avx2,fma"),
     MATMUL_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),

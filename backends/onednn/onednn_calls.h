@@ -18,6 +18,7 @@ assay_status onednn_linear(const assay_launch *launch);
 assay_status onednn_softmax(const assay_launch *launch);
 bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_linear_usable(const assay_problem *problem, const int64_t *tunables);
+bool onednn_softmax_axis_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables);
 
 #if HAVE_ONEDNN
@@ -85,6 +86,9 @@ assay_status onednn_run(const assay_launch *launch, const onednn_library *l,
 
 /* ASSAY_F32, BF16 and F16 as oneDNN calls them. */
 dnnl_data_type_t onednn_type(assay_dtype t);
+
+/* Lanes behind the axis of that example. */
+enum { ONEDNN_LANES = 16 };
 
 /* A small problem of this op and dtype, to ask what is implemented. */
 void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out);

@@ -94,6 +94,7 @@ static const struct onednn_ability {
     {"onednn_linear_f16", "fused_linear of f16", ASSAY_OP_fused_linear, ASSAY_F16},
     {"onednn_softmax_f32", "softmax of f32", ASSAY_OP_softmax_last_dim, ASSAY_F32},
     {"onednn_softmax_bf16", "softmax of bf16", ASSAY_OP_softmax_last_dim, ASSAY_BF16},
+    {"onednn_softmax_axis_f32", "softmax of f32 along an axis", ASSAY_OP_softmax, ASSAY_F32},
     {"onednn_softmax_f16", "softmax of f16", ASSAY_OP_softmax_last_dim, ASSAY_F16},
 };
 
@@ -138,18 +139,20 @@ static assay_status ask_of_nan(assay_instance *instance, const onednn_library *l
     enum { ROWS = 2, COLS = 32 };
     const assay_launch launch = {.struct_size = sizeof launch, .instance = instance};
     const struct special *s = specials;
-    char x[ROWS * COLS * 4] = {0}, y[ROWS * COLS * 4] = {0};
+    char x[ROWS * COLS * ONEDNN_LANES * 4] = {0}, y[sizeof x] = {0};
     onednn_problem p;
 
     while (s->dtype != a->dtype)
         s++;
     onednn_example(a->op, a->dtype, &p);
     p.dims[0][0] = p.dims[1][0] = ROWS;
-    memcpy(x + 5 * s->bytes, &s->nan, s->bytes);
-    for (size_t i = 0; i < COLS; i++)
-        memcpy(x + (COLS + i) * s->bytes, &s->minus_infinity, s->bytes);
+    size_t lanes = p.rank == 3 ? ONEDNN_LANES : 1;
+    for (size_t i = 0; i < lanes; i++)
+        memcpy(x + (5 * lanes + i) * s->bytes, &s->nan, s->bytes);
+    for (size_t i = 0; i < COLS * lanes; i++)
+        memcpy(x + (COLS * lanes + i) * s->bytes, &s->minus_infinity, s->bytes);
     ASSAY_TRY(onednn_run(&launch, l, &p, (void *[]){x, y}));
-    for (size_t i = 0; i < ROWS * COLS; i++) {
+    for (size_t i = 0; i < ROWS * COLS * lanes; i++) {
         uint32_t bits = 0;
         memcpy(&bits, y + i * s->bytes, s->bytes);
         if ((bits & s->magnitude) <= s->infinity)
@@ -176,7 +179,7 @@ assay_status onednn_identify(assay_instance *instance, const char *what, char *b
     if (l == NULL)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "oneDNN: %s", why);
     ASSAY_TRY(ask(instance, l, a, implementation, sizeof implementation));
-    if (a->op == ASSAY_OP_softmax_last_dim)
+    if (a->op == ASSAY_OP_softmax_last_dim || a->op == ASSAY_OP_softmax)
         ASSAY_TRY(ask_of_nan(instance, l, a));
     const dnnl_version_t *v = l->version();
     memcpy(&symbol, &l->version, sizeof symbol);

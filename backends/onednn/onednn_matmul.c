@@ -31,6 +31,16 @@ bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables
            (tunables == NULL || threads_usable(tunables[0]));
 }
 
+/* One lane: another implementation, that of rows, which makes numbers of NaN. */
+bool onednn_softmax_axis_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    int64_t inner = ASSAY__INT(problem, softmax, inner);
+
+    return inner > 1 && inner <= INT_MAX && ASSAY__INT(problem, softmax, outer) <= INT_MAX &&
+           ASSAY__INT(problem, softmax, axis) <= INT_MAX &&
+           (tunables == NULL || threads_usable(tunables[0]));
+}
+
 #if HAVE_ONEDNN
 
 static void set_matrix(onednn_problem *p, int i, const int64_t *dims, int64_t step, int64_t ld,
@@ -80,21 +90,22 @@ static void describe_linear(const matmul_launch *g, assay_dtype t, int64_t threa
     }
 }
 
-static void describe_softmax(int64_t rows, int64_t cols, assay_dtype t, int64_t threads,
+/* Along the middle extent: rows of softmax_last_dim have one lane. */
+static void describe_softmax(assay_op_id op, const int64_t dims[3], assay_dtype t, int64_t threads,
                              onednn_problem *p)
 {
     memset(p, 0, sizeof *p);
-    p->op = ASSAY_OP_softmax_last_dim;
+    p->op = op;
     p->threads = threads;
-    p->rank = 2;
+    p->rank = op == ASSAY_OP_softmax ? 3 : 2;
     p->dtype = (int32_t)t;
     p->count = 2;
     p->alpha = 1.0;
     for (int i = 0; i < 2; i++) {
-        p->dims[i][0] = rows;
-        p->dims[i][1] = cols;
-        p->strides[i][0] = cols;
-        p->strides[i][1] = 1;
+        memcpy(p->dims[i], dims, (size_t)p->rank * sizeof *dims);
+        p->strides[i][0] = dims[1] * dims[2];
+        p->strides[i][1] = dims[2];
+        p->strides[i][2] = p->rank == 3 ? 1 : 0;
     }
 }
 
@@ -108,7 +119,8 @@ void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out)
     else if (op == ASSAY_OP_fused_linear)
         describe_linear(&g, t, 1, out);
     else
-        describe_softmax(32, 32, t, 1, out);
+        describe_softmax(op, (int64_t[]){32, 32, op == ASSAY_OP_softmax ? ONEDNN_LANES : 1}, t, 1,
+                         out);
 }
 
 static int64_t threads_of(const assay_launch *launch)
@@ -157,20 +169,20 @@ assay_status onednn_linear(const assay_launch *launch)
                       (void *[]){g.a, g.b, assay_tensor_data(&launch->operands[2]), g.c});
 }
 
+/* Of both ops: over rows and along an axis. */
 assay_status onednn_softmax(const assay_launch *launch)
 {
     const onednn_library *l;
-    int64_t rows = ASSAY__INT(launch->problem, softmax_last_dim, rows);
-    int64_t cols = ASSAY__INT(launch->problem, softmax_last_dim, cols);
+    const assay_tensor *x = &launch->operands[0];
+    int64_t dims[3] = {x->dims[0], x->dims[1], x->rank == 3 ? x->dims[2] : 1};
     onednn_problem p;
 
     ASSAY_TRY(opened(launch, &l));
-    if (rows == 0 || cols == 0)
+    if (dims[0] == 0 || dims[1] == 0 || dims[2] == 0)
         return ASSAY_OK;
-    describe_softmax(rows, cols, launch->operands[0].dtype, threads_of(launch), &p);
+    describe_softmax((assay_op_id)launch->problem->op, dims, x->dtype, threads_of(launch), &p);
     return onednn_run(launch, l, &p,
-                      (void *[]){assay_tensor_data(&launch->operands[0]),
-                                 assay_tensor_data(&launch->operands[1])});
+                      (void *[]){assay_tensor_data(x), assay_tensor_data(&launch->operands[1])});
 }
 
 #else

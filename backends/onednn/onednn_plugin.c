@@ -21,6 +21,7 @@ static const char *const linear_bf16[] = {"onednn_linear_bf16", NULL};
 static const char *const linear_f16[] = {"onednn_linear_f16", NULL};
 static const char *const softmax_f32[] = {"onednn_softmax_f32", NULL};
 static const char *const softmax_bf16[] = {"onednn_softmax_bf16", NULL};
+static const char *const axis_f32[] = {"onednn_softmax_axis_f32", NULL};
 static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
 
 #define CONTIGUOUS          \
@@ -59,22 +60,25 @@ static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
                 BY_ROWS                                                                 \
             }                                                                           \
     }
-#define SOFTMAX(t, libraries)                                                                 \
-    {                                                                                         \
-        COMMON("onednn_softmax", ASSAY_OP_softmax_last_dim, libraries, onednn_softmax_usable, \
-               "dnnl_softmax_forward_desc_init", onednn_softmax),                             \
-            .dtype_count = 2, .dtypes = {t, t}, .caps = {                                     \
-                CONTIGUOUS,                                                                   \
-                CONTIGUOUS                                                                    \
-            }                                                                                 \
+#define SOFTMAX(name, op, t, libraries, usable)                                                \
+    {                                                                                          \
+        COMMON(name, op, libraries, usable, "dnnl_softmax_forward_desc_init", onednn_softmax), \
+            .dtype_count = 2, .dtypes = {t, t}, .caps = {                                      \
+                CONTIGUOUS,                                                                    \
+                CONTIGUOUS                                                                     \
+            }                                                                                  \
     }
+#define ROWS(t, libraries) \
+    SOFTMAX("onednn_softmax", ASSAY_OP_softmax_last_dim, t, libraries, onednn_softmax_usable)
+/* f32 alone: bf16 is rounded on the way, beyond the bound of the op. */
+#define AXIS(t, libraries) \
+    SOFTMAX("onednn_softmax_axis", ASSAY_OP_softmax, t, libraries, onednn_softmax_axis_usable)
 
 static const assay_kernel_desc kernels[] = {
-    MATMUL(ASSAY_F32, f32),          MATMUL(ASSAY_BF16, matmul_bf16),
-    MATMUL(ASSAY_F16, matmul_f16),   LINEAR(ASSAY_F32, linear_f32),
-    LINEAR(ASSAY_BF16, linear_bf16), LINEAR(ASSAY_F16, linear_f16),
-    SOFTMAX(ASSAY_F32, softmax_f32), SOFTMAX(ASSAY_BF16, softmax_bf16),
-    SOFTMAX(ASSAY_F16, softmax_f16),
+    MATMUL(ASSAY_F32, f32),        MATMUL(ASSAY_BF16, matmul_bf16), MATMUL(ASSAY_F16, matmul_f16),
+    LINEAR(ASSAY_F32, linear_f32), LINEAR(ASSAY_BF16, linear_bf16), LINEAR(ASSAY_F16, linear_f16),
+    ROWS(ASSAY_F32, softmax_f32),  AXIS(ASSAY_F32, axis_f32),       ROWS(ASSAY_BF16, softmax_bf16),
+    ROWS(ASSAY_F16, softmax_f16),
 };
 
 HOST_PLUGIN("onednn", onednn_identify);

@@ -129,7 +129,8 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
     dnnl_softmax_desc_t softmax;
     dnnl_primitive_attr_t attributes;
     dnnl_status_t status = dnnl_success;
-    bool is_product = p->op != ASSAY_OP_softmax_last_dim, has_bias = p->count == 4;
+    bool is_product = p->op == ASSAY_OP_matmul || p->op == ASSAY_OP_fused_linear,
+         has_bias = p->count == 4;
     const void *desc = is_product ? (const void *)&matmul : (const void *)&softmax;
 
     for (int i = 0; i < p->count && status == dnnl_success; i++)

@@ -148,6 +148,25 @@ assay_status ref_wide_rows(const assay_launch *launch, unsigned threads, const a
 /* ref_run for them: whole rows at a time, so that y may lie over x. */
 assay_status ref_run_rows(const assay_launch *launch, ref_wide_fn wide);
 
+/* A line of log_softmax, whose magnitudes are there. */
+void ref_log_softmax_line(const assay_problem *problem, const double *x, int64_t n,
+                          const assay_wide *out);
+
+/* How far the elements of a line are apart, counted in elements: 1 along the last of two extents,
+ * the third along the middle of three. */
+static inline int64_t ref_line_step(const assay_tensor *x)
+{
+    return x->rank == 3 ? x->dims[2] : 1;
+}
+
+/* Whether a line has an element in the window. */
+static inline bool ref_line_meets(const assay_wide *out, int64_t start, int64_t n, int64_t step)
+{
+    int64_t before = out->first > start ? (out->first - start + step - 1) / step : 0;
+
+    return before < n && start + before * step < out->first + out->count;
+}
+
 static inline ref_dd ref_add_dd(ref_dd a, ref_dd b)
 {
     ref_dd s = ref_two_sum(a.hi, b.hi), t = ref_two_sum(a.lo, b.lo);

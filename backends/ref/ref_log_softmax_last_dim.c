@@ -42,7 +42,8 @@ static ref_dd log_dd(ref_dd s)
     return ref_two_sum(l, (product.hi - 1.0) + product.lo);
 }
 
-static void row(const assay_problem *problem, const double *x, int64_t n, const assay_wide *out)
+void ref_log_softmax_line(const assay_problem *problem, const double *x, int64_t n,
+                          const assay_wide *out)
 {
     double max = -INFINITY, depth;
     bool invalid = false;
@@ -71,5 +72,5 @@ static void row(const assay_problem *problem, const double *x, int64_t n, const 
 
 REF_ROWS_OP(log_softmax_last_dim)
 {
-    return ref_wide_rows(launch, threads, out, row);
+    return ref_wide_rows(launch, threads, out, ref_log_softmax_line);
 }

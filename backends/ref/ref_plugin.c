@@ -42,6 +42,7 @@ static const char *const softmax_last_dim_sources[] = {"backends/ref/ref_softmax
                                                        "backends/ref/ref_exp.c",
                                                        "backends/ref/ref_exp_avx2.c",
                                                        "backends/ref/ref_exp_dd.c",
+                                                       "backends/ref/ref_rows.c",
                                                        "backends/ref/ref_round.c",
                                                        DTYPE_SOURCES,
                                                        NULL};
@@ -56,6 +57,8 @@ static const char *const exp_libraries[] = {"libm.so.6", "libmvec.so.1", "libmpf
 static const char *const softmax_last_dim_libraries[] = {"libm.so.6", "libmvec.so.1",
                                                          "libmpfr.so.6", NULL};
 static const char *const matmul_libraries[] = {"libmpfr.so.6", NULL};
+
+#define softmax_sources softmax_last_dim_sources
 
 /* Those of ref_ops.def. */
 #define ELEMENTWISE "backends/ref/ref_elementwise.c"
@@ -94,6 +97,7 @@ static const assay_kernel_desc kernels[] = {
     ROWS(add, BINARY, add_libraries, ref_run_add),
     ROWS(exp, UNARY, exp_libraries, ref_run_exp),
     ROWS(softmax_last_dim, UNARY, softmax_last_dim_libraries, ref_run_softmax),
+    ROWS(softmax, UNARY, softmax_last_dim_libraries, ref_run_softmax),
 #define REF_ROW(op, shape, libraries, ...) ROWS(op, shape, libraries, ref_run_##op),
 #include "backends/ref/ref_ops.def"
 };
@@ -105,10 +109,9 @@ static const assay_kernel_desc kernels[] = {
     }
 
 static const assay_oracle_desc oracles[] = {
-    ORACLE(matmul, ref_wide_matmul),
-    ORACLE(add, ref_wide_add),
-    ORACLE(exp, ref_wide_exp),
-    ORACLE(softmax_last_dim, ref_wide_softmax),
+    ORACLE(matmul, ref_wide_matmul),   ORACLE(add, ref_wide_add),
+    ORACLE(exp, ref_wide_exp),         ORACLE(softmax_last_dim, ref_wide_softmax),
+    ORACLE(softmax, ref_wide_softmax),
 #define REF_ROW(op, ...) ORACLE(op, ref_wide_##op),
 #include "backends/ref/ref_ops.def"
 };

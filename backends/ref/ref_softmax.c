@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/ref/ref_softmax.c -- y_i = e^(x_i - max) / sum e^(x_j - max) over each row.
+/* backends/ref/ref_softmax.c -- y_i = e^(x_i - max) / sum e^(x_j - max) over each line:
+ * a row of softmax_last_dim, along the axis of softmax.
  *
  * Up to 32 bits in double first, with an error bound per element; a row in which that leaves a
  * rounding open, and every f64 row, is summed in double-double. */
@@ -10,9 +11,9 @@
 
 typedef struct row {
     assay_dtype dtype;
-    int64_t cols;
-    double *x; /* then x - max, rounded */
-    double *e; /* e^(x - max) */
+    int64_t cols, step; /* elements of a line and how far they are apart */
+    double *x;          /* then x - max, rounded */
+    double *e;          /* e^(x - max) */
     double max;
     double sum;       /* of e */
     double sum_error; /* relative */
@@ -21,13 +22,14 @@ typedef struct row {
     ref_dd exact_sum;
 } row;
 
-static void load_row(row *r, const assay_tensor *t, int64_t index)
+/* `first`: where the line begins. */
+static void load_row(row *r, const assay_tensor *t, int64_t first)
 {
     r->max = -INFINITY;
     r->invalid = false;
     r->has_exact = false;
     for (int64_t j = 0; j < r->cols; j++) {
-        r->x[j] = ref_load(t, index * r->cols + j);
+        r->x[j] = ref_load(t, first + j * r->step);
         if (isnan(r->x[j]))
             r->invalid = true;
         else if (r->x[j] > r->max)
@@ -139,12 +141,14 @@ static void put_fast(row *r, int64_t j, const assay_wide *out, int64_t at)
         ref_put(out, at, value, bound);
 }
 
-/* Elements [from, to) of a loaded row; element `from` goes to index `at`. */
-static void finish_row(row *r, int64_t from, int64_t to, const assay_wide *out, int64_t at)
+/* A loaded line, whose first element is index `at` of the window, as far as it lies in it. */
+static void finish_row(row *r, const assay_wide *out, int64_t at)
 {
     if (!r->invalid && r->dtype != ASSAY_F64)
         sum_fast(r);
-    for (int64_t j = from; j < to; j++, at++) {
+    for (int64_t j = 0; j < r->cols; j++, at += r->step) {
+        if (at < 0 || at >= out->count)
+            continue;
         if (r->invalid)
             ref_put(out, at, (ref_dd){NAN, 0.0}, 0.0);
         else if (r->dtype == ASSAY_F64)
@@ -154,29 +158,20 @@ static void finish_row(row *r, int64_t from, int64_t to, const assay_wide *out, 
     }
 }
 
-static void one_row(row *r, const assay_launch *launch, int64_t index, const assay_wide *out)
-{
-    int64_t start = index * r->cols;
-    int64_t from = out->first > start ? out->first - start : 0;
-    int64_t to = out->first + out->count - start;
-
-    load_row(r, &launch->operands[0], index);
-    finish_row(r, from, to < r->cols ? to : r->cols, out, start + from - out->first);
-}
-
 assay_status ref_wide_softmax(const assay_launch *launch, unsigned threads, const assay_wide *out)
 {
-    int64_t cols = ASSAY__INT(launch->problem, softmax_last_dim, cols);
-    assay_dtype dtype = launch->operands[1].dtype;
+    const assay_tensor *x = &launch->operands[0];
+    int64_t cols = x->dims[1], step = ref_line_step(x);
     bool failed = false;
 
     if (out->count == 0 || cols == 0)
         return ASSAY_OK;
-    int64_t first = out->first / cols, last = (out->first + out->count - 1) / cols;
-#pragma omp parallel num_threads(threads) if (last > first && out->count > 4096)
+    int64_t first = out->first / (cols * step) * step;
+    int64_t last = ((out->first + out->count - 1) / (cols * step) + 1) * step;
+#pragma omp parallel num_threads(threads) if (last > first + 1 && out->count > 4096)
     {
         double *memory = malloc((size_t)cols * 2 * sizeof *memory);
-        row r = {.dtype = dtype, .cols = cols, .x = memory};
+        row r = {.dtype = x->dtype, .cols = cols, .step = step, .x = memory};
         if (memory != NULL) {
             r.e = memory + cols;
         } else {
@@ -184,9 +179,13 @@ assay_status ref_wide_softmax(const assay_launch *launch, unsigned threads, cons
             failed = true;
         }
 #pragma omp for schedule(static)
-        for (int64_t index = first; index <= last; index++)
-            if (memory != NULL)
-                one_row(&r, launch, index, out);
+        for (int64_t index = first; index < last; index++) {
+            int64_t start = index / step * cols * step + index % step;
+            if (memory == NULL || !ref_line_meets(out, start, cols, step))
+                continue;
+            load_row(&r, x, start);
+            finish_row(&r, out, start - out->first);
+        }
         free(memory);
         ref_mpfr_release();
     }
@@ -195,9 +194,5 @@ assay_status ref_wide_softmax(const assay_launch *launch, unsigned threads, cons
 
 assay_status ref_run_softmax(const assay_launch *launch)
 {
-    int64_t cols = ASSAY__INT(launch->problem, softmax_last_dim, cols);
-    int64_t rows = cols > 0 && cols < 8192 ? 8192 / cols : 1;
-
-    /* Whole rows at a time, so that y may lie over x. */
-    return ref_run(launch, ref_wide_softmax, cols > 0 ? rows * cols : 1);
+    return ref_run_rows(launch, ref_wide_softmax);
 }

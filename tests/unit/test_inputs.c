@@ -268,6 +268,28 @@ START_TEST(ordinals_cover_the_exponents)
 }
 END_TEST
 
+/* Lines run along the axis, wherever its elements lie. */
+START_TEST(softmax_lines_run_along_the_axis)
+{
+    const char *const settings[] = {"outer", "3", "axis", "20", "inner", "7", NULL};
+    assay_problem p = problem_of("softmax", types[_i], settings);
+    size_t n;
+    double *infinite = filled(&p, ASSAY_STRATUM_INFINITE, 3, 0, &n);
+    double *equal = filled(&p, ASSAY_STRATUM_EQUAL, 3, 0, &n);
+
+    for (size_t line = 0; line < 21; line++) {
+        size_t first = line / 7 * 140 + line % 7, tops = 0;
+        for (size_t j = 0; j < 20; j++) {
+            tops += isinf(infinite[first + 7 * j]) ? 1 : 0;
+            ck_assert(equal[first + 7 * j] >= equal[first] && equal[first + 7 * j] <= equal[first]);
+        }
+        ck_assert_uint_eq(tops, 1);
+    }
+    free(infinite);
+    free(equal);
+}
+END_TEST
+
 START_TEST(softmax_rows_are_what_they_say)
 {
     assay_problem p = example(ASSAY_OP_softmax_last_dim, types[_i]);
@@ -332,6 +354,7 @@ int main(void)
     tcase_add_loop_test(each, specials_meet_in_every_pair, 0, TYPES);
     tcase_add_loop_test(each, edges_lie_near_their_anchors, 0, TYPES);
     tcase_add_loop_test(each, ordinals_cover_the_exponents, 0, TYPES);
+    tcase_add_loop_test(each, softmax_lines_run_along_the_axis, 0, TYPES);
     tcase_add_loop_test(each, softmax_rows_are_what_they_say, 0, TYPES);
 
     SRunner *runner = srunner_create(suite);

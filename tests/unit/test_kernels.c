@@ -83,6 +83,11 @@ static const char *const shapes_attention[] = {
     "b=1,hq=4,hkv=4,sq=33,sk=70,d=16,causal=top_left",
     "b=3,hq=8,hkv=4,sq=1,sk=129,d=64,causal=1,scale=-0.25",
     "b=2,hq=4,hkv=4,sq=50,sk=17,d=7,causal=top_left,scale=3"};
+/* Exponentials kept and not, narrow and wide blocks, partial vectors, the last axis. */
+static const char *const shapes_softmax[] = {
+    "outer=2,axis=5000,inner=19", "outer=1,axis=1,inner=1000", "outer=3,axis=64,inner=65",
+    "outer=2,axis=37,inner=1",    "outer=40,axis=3,inner=7",   "outer=1,axis=1500,inner=33",
+    "outer=2,axis=5,inner=2"};
 /* Problems on top of those made from the catalogue: transposition, scaling, odd tiles; strides,
  * padding, dilation, groups; masks. */
 static const struct extra {
@@ -93,6 +98,8 @@ static const struct extra {
     {ASSAY_OP_matmul, shapes_matmul, sizeof shapes_matmul / sizeof *shapes_matmul},
     {ASSAY_OP_fused_linear, shapes_fused_linear,
      sizeof shapes_fused_linear / sizeof *shapes_fused_linear},
+    {ASSAY_OP_softmax, shapes_softmax, sizeof shapes_softmax / sizeof *shapes_softmax},
+    {ASSAY_OP_log_softmax, shapes_softmax, sizeof shapes_softmax / sizeof *shapes_softmax},
     {ASSAY_OP_conv2d, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
     {ASSAY_OP_conv2d_backward_data, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
     {ASSAY_OP_conv2d_backward_filter, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
@@ -136,11 +143,13 @@ static judge judge_make(const plugin_case *c, const assay_kernel_desc *k, const 
 
     ck_assert_int_eq(assay__acceptance_of(&c->problem, &j.spec), ASSAY_OK);
     if (j.spec.rule == ASSAY_ACCEPT_SOFTMAX && c->elements > 0) {
-        assay__depth_state state = {-1, 0};
+        assay__depth_state state = ASSAY__DEPTH_START;
         j.depth = calloc((size_t)c->elements, sizeof *j.depth);
         ck_assert_ptr_nonnull(j.depth);
-        assay__softmax_depth(&c->problem, assay_tensor_data(&c->operands[0]), 0, c->elements,
-                             &state, j.depth);
+        ck_assert_int_eq(assay__softmax_depth(&c->problem, assay_tensor_data(&c->operands[0]), 0,
+                                              c->elements, &state, j.depth),
+                         ASSAY_OK);
+        assay__depth_clear(&state);
     }
     return j;
 }
