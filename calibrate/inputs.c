@@ -87,6 +87,7 @@ typedef struct filler {
     uint64_t k;          /* contraction: products a sum, else 0 */
     uint64_t line, step; /* contraction: a line of the sum has `line` elements, `step` apart; rows:
                           * 1, or as far as the elements of a row along an axis are apart */
+    uint64_t index_rows; /* of an operand of indices: how many rows they may name, else 0 */
     uint64_t window[2];  /* convolution: height and width of a filter in x */
     uint64_t channels;   /* convolution: of a group, that a sum runs over */
     uint64_t images, all_channels; /* gradient by a filter: a sum runs over images and places */
@@ -317,6 +318,8 @@ static double element(filler *f, uint64_t index)
 {
     if (f->family == ASSAY_FAMILY_ATTENTION)
         return attention_value(f, index);
+    if (f->index_rows > 0)
+        return floor(unit_of(hash_of(f, 8, index)) * (double)f->index_rows);
     if (f->family == ASSAY_FAMILY_NORM)
         return norm_value(f, index);
     if (f->family == ASSAY_FAMILY_ROW)
@@ -457,6 +460,8 @@ static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
     assay__rng named;
     assay__rng_seed_named(&named, seed, name);
     f->key = assay__rng_bits(&named);
+    if (f->family == ASSAY_FAMILY_INDEX && f->operand == 1)
+        f->index_rows = (uint64_t)assay_problem_int(problem, "rows");
     if (f->operand >= info->inputs)
         f->stratum = ASSAY_STRATUM_NORMAL;
     else if (f->family == ASSAY_FAMILY_CONTRACTION)

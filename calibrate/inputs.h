@@ -4,7 +4,8 @@
  *
  * An element depends on (stratum, seed, problem, operand, index) alone: each chunk of 64 elements
  * has a generator of its own, so data do not change with the number of threads or the order of
- * filling. Values are rounded once to the operand's type. */
+ * filling. Values are rounded once to the operand's type. Operands of indices name rows that are
+ * there, in every set. */
 #ifndef ASSAY_CALIBRATE_INPUTS_H
 #define ASSAY_CALIBRATE_INPUTS_H
 

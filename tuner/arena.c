@@ -27,7 +27,8 @@ bool assay__reads_output(const assay_problem *p)
 {
     int beta = assay_op_param_index((assay_op_id)p->op, "beta");
 
-    return beta >= 0 && p->params[beta].r != 0.0;
+    /* A scatter leaves the rows that no index names. */
+    return p->op == ASSAY_OP_scatter || (beta >= 0 && p->params[beta].r != 0.0);
 }
 
 assay_status assay__input_plan_make(const assay_problem *p, unsigned align, assay__input_plan *out)

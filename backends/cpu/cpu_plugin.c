@@ -204,6 +204,8 @@ static bool attention_usable(const assay_problem *problem, const int64_t *tunabl
 #define TERNARY(t)                            \
     .dtype_count = 4, .dtypes = {t, t, t, t}, \
     .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
+#define INDEXED(t) \
+    .dtype_count = 3, .dtypes = {t, ASSAY_I64, t}, .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
 #define MATRICES(t) .dtype_count = 3, .dtypes = {t, t, t}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS}
 #define LINEAR(t) \
     .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {BY_ROWS, BY_ROWS, CONTIGUOUS, BY_ROWS}

@@ -85,6 +85,7 @@ static const char *const none[] = {NULL};
     }
 #define UNARY(t)   .dtype_count = 2, .dtypes = {t, t}, .caps = {INPUT, OUTPUT}
 #define BINARY(t)  .dtype_count = 3, .dtypes = {t, t, t}, .caps = {INPUT, INPUT, OUTPUT}
+#define INDEXED(t) .dtype_count = 3, .dtypes = {t, ASSAY_I64, t}, .caps = {INPUT, INPUT, OUTPUT}
 #define TERNARY(t) .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {INPUT, INPUT, INPUT, OUTPUT}
 #define ROWS(op_name, tuple, libraries, run_)                    \
     ROW(op_name, tuple, libraries, run_, "_f64", ASSAY_F64),     \

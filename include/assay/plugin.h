@@ -230,8 +230,8 @@ typedef struct assay_oracle_desc {
     uint32_t struct_size;
     assay_op_id op;
     /* Works for every dtype tuple of the op.  launch->operands: as for a kernel; what the
-     * op does not read (an output but behind beta != 0, A and B behind alpha == 0) is not touched.
-     * threads >= 1. */
+     * op does not read is not touched: an output but behind beta != 0 or of a scatter, A and B
+     * behind alpha == 0.  threads >= 1. */
     assay_status (*wide)(const assay_launch *launch, unsigned threads, const assay_wide *out);
     const char *const *sources;
 } assay_oracle_desc;

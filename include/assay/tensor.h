@@ -59,10 +59,10 @@ static inline void *assay_tensor_data(const assay_tensor *t)
  * strides; they must not overlap.  ASSAY_INVALID: they differ, or one has no host memory. */
 assay_status assay_tensor_copy(const assay_tensor *from, const assay_tensor *to);
 
-/* Extents before, at and behind an axis, as ops along an axis (softmax, log_softmax, the reductions)
- * want them: out[0] the product before it, out[1] its own, out[2] the product behind it.  A negative
- * axis counts from the end, -1 is the last.  ASSAY_INVALID: no such axis, or a negative extent;
- * ASSAY_OVERFLOW: a product beyond int64_t. */
+/* Extents before, at and behind an axis, as ops along an axis (softmax, log_softmax, the
+ * reductions) want them: out[0] the product before it, out[1] its own, out[2] the product behind
+ * it.  A negative axis counts from the end, -1 is the last.  ASSAY_INVALID: no such axis, or a
+ * negative extent; ASSAY_OVERFLOW: a product beyond int64_t. */
 assay_status assay_axis_split(uint32_t rank, const int64_t *dims, int64_t axis, int64_t out[3]);
 
 /* Product of the extents (1 for rank 0). */

@@ -290,9 +290,10 @@ static void open_operand(launch *l, size_t i, bool at_end, bool is_output)
     ck_assert_int_eq(mprotect(home(i), pages, PROT_READ | PROT_WRITE), 0);
     t->buffer.at.host = home(i) + (at_end ? (pages - bytes) / align * align : 0);
     t->buffer.size_bytes = bytes;
+    /* Of types without fractions, indices: row 0, which every case has. */
     for (int64_t e = 0; e < n; e++)
         assay_store_f64(t->dtype, assay_tensor_data(t), (size_t)e,
-                        0.25 + (double)(random_below(64)) / 64.0);
+                        t->dtype == ASSAY_I64 ? 0.0 : 0.25 + (double)(random_below(64)) / 64.0);
     if (!is_output)
         ck_assert_int_eq(mprotect(home(i), pages, PROT_READ), 0);
 }
@@ -342,6 +343,7 @@ START_TEST(outputs_in_place_have_the_same_bits)
 {
     const assay_op_info *info = assay_op_get((assay_op_id)_i);
     const size_t out = info->inputs;
+    int compared = 0;
 
     for (size_t at = 0; assay__op_in_place(info);) {
         const assay_binding *row = next_row(_i, &at);
@@ -355,8 +357,15 @@ START_TEST(outputs_in_place_have_the_same_bits)
             place(&l);
             for (size_t i = 0; i <= out; i++)
                 open_operand(&l, i, true, true);
-            ck_assert_msg(run(&l, out + 1) == ASSAY_OK, "%s: %s", name_of(&l), assay_last_error());
+            assay_status status = run(&l, out + 1);
             ck_assert_ptr_nonnull(apart);
+            if (declines(status)) {
+                free(apart);
+                close_operands(&l);
+                continue;
+            }
+            ck_assert_msg(status == ASSAY_OK, "%s: %s", name_of(&l), assay_last_error());
+            compared++;
             memcpy(apart, assay_tensor_data(&l.operands[out]), bytes);
             l.operands[out] = l.operands[in];
             ck_assert_msg(run(&l, out + 1) == ASSAY_OK, "%s: %s", name_of(&l), assay_last_error());
@@ -366,6 +375,7 @@ START_TEST(outputs_in_place_have_the_same_bits)
             close_operands(&l);
         }
     }
+    ck_assert_int_ge(compared, assay__op_in_place(info) ? 4 : 0);
 }
 END_TEST
 

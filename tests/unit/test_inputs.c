@@ -62,7 +62,7 @@ START_TEST(every_stratum_fills_every_operand_alike_in_pieces)
             assay_problem p = example((assay_op_id)op, types[_i]);
             for (unsigned operand = 0; operand < p.dtype_count; operand++) {
                 size_t n = (size_t)assay_problem_operand_elements(&p, operand);
-                size_t bytes = assay_dtype_bytes(types[_i]);
+                size_t bytes = assay_dtype_bytes((assay_dtype)p.dtypes[operand]);
                 unsigned char *whole = malloc(n * bytes), *parts = malloc(n * bytes);
                 ck_assert(whole && parts);
                 ck_assert_int_eq(assay__inputs_fill(&p, (assay_stratum)s, 7, operand, 0, n, whole),
