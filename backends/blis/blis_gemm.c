@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/blis/blis_gemm.c -- matmul through bli_sgemm and bli_dgemm, and fused_linear:
- * the bias in every row of y, then beta 1. */
+/* backends/blis/blis_gemm.c -- matmul through bli_sgemm and bli_dgemm. */
 #include "backends/blis/blis_calls.h"
 #include "backends/matmul_launch.h"
+#include "backends/matmul_scale.h"
 #include "backends/thread_choice.h"
 
 static assay_status prepare(const assay_launch *launch, matmul_launch *g, const blis_library **out)
@@ -56,8 +56,12 @@ assay_status blis_dgemm(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* BLIS 0.9 reads beyond what it was given: past the end of C when beta is not 0, past vectors in
+ * products of a matrix and a vector.  Where a page ends there, the process does. */
 bool blis_usable(const assay_problem *problem, const int64_t *tunables)
 {
-    (void)problem;
-    return tunables == NULL || threads_usable(tunables[0]);
+    return matmul_factor_is_zero(ASSAY__REAL(problem, matmul, beta),
+                                 (assay_dtype)problem->dtypes[2]) &&
+           ASSAY__INT(problem, matmul, m) != 1 && ASSAY__INT(problem, matmul, n) != 1 &&
+           (tunables == NULL || threads_usable(tunables[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/blis/blis_plugin.c -- manifest of BLIS as a backend for matmul and fused_linear. */
+/* backends/blis/blis_plugin.c -- manifest of BLIS as a backend for matmul. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,39 +19,18 @@ static const char *const libraries[] = {"blis", NULL};
         ASSAY_CAP_LEADING | ASSAY_CAP_OFFSET, 0 \
     }
 
-#define CONTIGUOUS          \
-    {                       \
-        ASSAY_CAP_OFFSET, 0 \
-    }
-
 /* Its bits depend on the thread count. */
-#define COMMON(name_, op_, usable_, run_)                                                   \
-    .struct_size = sizeof(assay_kernel_desc), .name = name_, .op = op_, .default_rank = 30, \
-    .tunables = tunables, .tunable_count = 1, .can_run_fn = usable_, .sources = sources,    \
-    .libraries = libraries, .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG},     \
-    .entry_point = "bli_" #run_, .run = blis_##run_
-#define GEMM(t, run_)                                                                           \
-    {                                                                                           \
-        COMMON("blis_gemm", ASSAY_OP_matmul, blis_usable, run_), .dtype_count = 3,              \
-                                                                 .dtypes = {t, t, t}, .caps = { \
-                                                                     BY_ROWS,                   \
-                                                                     BY_ROWS,                   \
-                                                                     BY_ROWS                    \
-                                                                 }                              \
-    }
-#define LINEAR(t, run_)                                                     \
-    {                                                                       \
-        COMMON("blis_bias_gemm", ASSAY_OP_fused_linear, blis_usable, run_), \
-            .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {             \
-                BY_ROWS,                                                    \
-                BY_ROWS,                                                    \
-                CONTIGUOUS,                                                 \
-                BY_ROWS                                                     \
-            }                                                               \
+#define GEMM(t, run_)                                                                            \
+    {                                                                                            \
+        .struct_size = sizeof(assay_kernel_desc), .name = "blis_gemm", .op = ASSAY_OP_matmul,    \
+        .dtype_count = 3, .dtypes = {t, t, t}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS},              \
+        .default_rank = 30, .tunables = tunables, .tunable_count = 1, .can_run_fn = blis_usable, \
+        .sources = sources, .libraries = libraries,                                              \
+        .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG}, .entry_point = "bli_" #run_, \
+        .run = blis_##run_                                                                       \
     }
 
-static const assay_kernel_desc kernels[] = {GEMM(ASSAY_F32, sgemm), GEMM(ASSAY_F64, dgemm),
-                                            LINEAR(ASSAY_F32, sgemm), LINEAR(ASSAY_F64, dgemm)};
+static const assay_kernel_desc kernels[] = {GEMM(ASSAY_F32, sgemm), GEMM(ASSAY_F64, dgemm)};
 
 /* The architecture is the set of kernels that BLIS chose on this CPU. */
 static assay_status library_identity(assay_instance *instance, const char *name, char *buf,

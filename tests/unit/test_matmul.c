@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_matmul.c -- what a matmul must not read: op(A) and op(B) behind a zero alpha, C
- * behind a zero beta.
+ * behind a zero beta, anything beyond its operands.
  *
  * What must not be read cannot be: its pages are taken away. */
 #include <check.h>
@@ -110,6 +110,74 @@ START_TEST(zero_alpha_reads_neither_a_nor_b)
 }
 END_TEST
 
+/* ---- what lies beyond the operands ----------------------------------------------------------- */
+
+static const char *const edges[] = {"m=19,n=34,k=7,beta=1",
+                                    "m=19,n=1,k=7",
+                                    "m=1,n=19,k=7",
+                                    "m=16,n=1,k=3,beta=1",
+                                    "m=7,n=40,k=5,trans_a=t,beta=0.5",
+                                    "m=19,n=37,k=3,trans_b=t",
+                                    "batch=2,m=5,n=9,k=11,alpha=2,beta=1",
+                                    "m=70,n=33,k=300,beta=-1"};
+#define EDGES ((int)(sizeof edges / sizeof *edges))
+
+/* The operand ends where its page does, and the next page is taken away. */
+static void *move_to_edge(assay_tensor *t, int64_t bytes, size_t *mapped)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), used = ((size_t)bytes + page - 1) / page * page;
+    char *pages;
+
+    *mapped = used + page;
+    pages = mmap(NULL, *mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(pages != MAP_FAILED && mprotect(pages + used, page, PROT_NONE) == 0);
+    memcpy(pages + used - (size_t)bytes, assay_tensor_data(t), (size_t)bytes);
+    t->buffer.at.host = pages + used - (size_t)bytes;
+    t->byte_offset = 0;
+    return pages;
+}
+
+static void check_edge(const assay_kernel_desc *k, assay_op_id op, const char *params)
+{
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
+    void *pages[ASSAY_MAX_OPERANDS];
+    size_t mapped[ASSAY_MAX_OPERANDS];
+    plugin_case c;
+
+    for (size_t i = 0; i < k->tunable_count; i++)
+        tunables[i] = k->tunables[i].default_value;
+    plugin_case_init(&c, op, (assay_dtype)k->dtypes[0], params, 0);
+    for (uint32_t i = 0; i < c.count; i++) {
+        plugin_case_fill(&c, i, i + 1, 1.0);
+        pages[i] =
+            move_to_edge(&c.operands[i], assay_problem_operand_bytes(&c.problem, i), &mapped[i]);
+    }
+    if (k->can_run_fn == NULL || k->can_run_fn(&c.problem, tunables))
+        ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+    for (uint32_t i = 0; i < c.count; i++)
+        munmap(pages[i], mapped[i]);
+    plugin_case_clear(&c);
+}
+
+START_TEST(nothing_beyond_operands_is_read)
+{
+    const assay_manifest *m = plugin_all_at(_i / EDGES);
+    const char *params = edges[_i % EDGES];
+    bool plain = strstr(params, "beta=") == NULL && strstr(params, "trans") == NULL;
+    assay_instance *instance = NULL;
+
+    if (!plugin_all_open(m, &instance))
+        return;
+    for (size_t i = 0; i < m->kernel_count; i++) {
+        const assay_kernel_desc *k = &m->kernels[i];
+        bool takes = k->op == ASSAY_OP_matmul || (k->op == ASSAY_OP_fused_linear && plain);
+        if (takes && plugin_all_runs(m, instance, k))
+            check_edge(k, k->op, params);
+    }
+    plugin_all_close(m, &instance);
+}
+END_TEST
+
 START_TEST(reference_follows_the_same_law)
 {
     const assay_manifest *ref = plugin_load("ref");
@@ -184,6 +252,7 @@ int main(void)
     int count = plugin_all_find();
 
     tcase_add_loop_test(tcase, zero_alpha_reads_neither_a_nor_b, 0, count * ROWS);
+    tcase_add_loop_test(tcase, nothing_beyond_operands_is_read, 0, count * EDGES);
     tcase_add_loop_test(tcase, reference_follows_the_same_law, 0, ROWS);
     tcase_add_loop_test(tcase, other_alphas_let_nan_through, 0, count);
     tcase_add_test(tcase, layer_1_does_not_count_what_is_not_read);
