@@ -14,22 +14,22 @@
 enum { KC = 256, COLS = 512 };
 
 #define CONV2D_NO_TILE
-#define CONV2D_TYPE 64
+#define PRODUCT_TYPE 64
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_backward_filter_body_avx2.h"
 
-#define CONV2D_TYPE 32
+#define PRODUCT_TYPE 32
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_backward_filter_body_avx2.h"
 
-#define CONV2D_TYPE 16
+#define PRODUCT_TYPE 16
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_backward_filter_body_avx2.h"
 
-#define CONV2D_TYPE 17
+#define PRODUCT_TYPE 17
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_backward_filter_body_avx2.h"

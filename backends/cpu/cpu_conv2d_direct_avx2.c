@@ -86,22 +86,22 @@ static void fill_offsets(const cpu_conv2d *g, const shape *s, int64_t *offsets)
     c##r##0 = OP(fmadd)(f, b0, c##r##0); \
     c##r##1 = OP(fmadd)(f, b1, c##r##1)
 
-#define CONV2D_TYPE 64
+#define PRODUCT_TYPE 64
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_direct_body_avx2.h"
 
-#define CONV2D_TYPE 32
+#define PRODUCT_TYPE 32
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_direct_body_avx2.h"
 
-#define CONV2D_TYPE 16
+#define PRODUCT_TYPE 16
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_direct_body_avx2.h"
 
-#define CONV2D_TYPE 17
+#define PRODUCT_TYPE 17
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_direct_body_avx2.h"

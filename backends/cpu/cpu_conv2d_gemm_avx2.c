@@ -11,22 +11,22 @@
 /* PANEL_BYTES: packed columns of one thread, meant to stay in its second cache. */
 enum { KC = 256, BLOCK = 512, PANEL_BYTES = 512 * 1024 };
 
-#define CONV2D_TYPE 64
+#define PRODUCT_TYPE 64
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_gemm_body_avx2.h"
 
-#define CONV2D_TYPE 32
+#define PRODUCT_TYPE 32
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_gemm_body_avx2.h"
 
-#define CONV2D_TYPE 16
+#define PRODUCT_TYPE 16
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_gemm_body_avx2.h"
 
-#define CONV2D_TYPE 17
+#define PRODUCT_TYPE 17
 #include "backends/cpu/cpu_conv2d_types_avx2.h"
 
 #include "backends/cpu/cpu_conv2d_gemm_body_avx2.h"

@@ -8,23 +8,14 @@
 #define ASSAY_BACKENDS_CPU_EXP_AVX2_H
 
 #include "backends/cpu/cpu_simd_avx2.h"
+#include "backends/exp_series_avx2.h"
 
-/* p(r) for x = n ln2 + r; *shifted holds n in its low bits.  p is 1 + r + r^2 q(r) with the q of
- * degree 4 whose relative error on |r| <= ln2/2 is least (Remez): 2^-28.2. */
+/* p(r) = 1 + m(r) for x = n ln2 + r; *shifted holds n in its low bits. */
 static inline __m256 exp_core_ps(__m256 x, __m256 *shifted)
 {
-    const __m256 magic = _mm256_set1_ps(0x1.8p23f);
+    __m256 r = exp_rest_ps(x, shifted);
 
-    *shifted = _mm256_fmadd_ps(x, _mm256_set1_ps(0x1.715476p0f), magic);
-    __m256 n = _mm256_sub_ps(*shifted, magic);
-    __m256 r = _mm256_fmadd_ps(n, _mm256_set1_ps(-0x1.62e400p-1f), x);
-    r = _mm256_fmadd_ps(n, _mm256_set1_ps(-0x1.7f7d1cp-20f), r);
-    __m256 q = _mm256_set1_ps(0x1.6a23d0p-10f);
-    q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(0x1.123a20p-7f));
-    q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(0x1.5558f2p-5f));
-    q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(0x1.555492p-3f));
-    q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(0x1.fffffcp-2f));
-    return _mm256_add_ps(_mm256_fmadd_ps(_mm256_mul_ps(r, r), q, r), _mm256_set1_ps(1.0f));
+    return _mm256_add_ps(exp_less_one_ps(r), _mm256_set1_ps(1.0f));
 }
 
 /* Whether some |x| is beyond 87, or NaN: then exp_two_ps does not hold. */
@@ -146,28 +137,11 @@ static inline __m256 exp_accurate_ps(__m256 x)
     return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
 }
 
-/* Within one unit in the last place.  Rest of the series: r^14/14! < 2^-57. */
+/* Within one unit in the last place. */
 static inline __m256d exp_pd(__m256d x)
 {
     x = _mm256_max_pd(_mm256_set1_pd(-746.0), _mm256_min_pd(_mm256_set1_pd(710.0), x));
-    __m256d n = _mm256_round_pd(_mm256_mul_pd(x, _mm256_set1_pd(0x1.71547652b82fep0)),
-                                _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    __m256d r = _mm256_fmadd_pd(n, _mm256_set1_pd(-0x1.62e42fefa39efp-1), x);
-    r = _mm256_fmadd_pd(n, _mm256_set1_pd(-0x1.abc9e3b39803fp-56), r);
-    __m256d p = _mm256_set1_pd(1.0 / 6227020800.0);
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 479001600.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 39916800.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 3628800.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 362880.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 40320.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 5040.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 720.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 120.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 24.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 6.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(0.5));
-    p = _mm256_fmadd_pd(_mm256_mul_pd(r, r), p, r);
-    p = _mm256_add_pd(p, _mm256_set1_pd(1.0));
+    __m256d n, r = exp_rest_pd(x, &n), p = _mm256_add_pd(exp_less_one_pd(r), _mm256_set1_pd(1.0));
     __m128i whole = _mm256_cvtpd_epi32(n), half = _mm_srai_epi32(whole, 1);
     __m256i bias = _mm256_set1_epi64x(1023);
     __m256i low = _mm256_add_epi64(_mm256_cvtepi32_epi64(half), bias);

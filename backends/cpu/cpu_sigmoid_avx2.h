@@ -9,6 +9,7 @@
 #define ASSAY_BACKENDS_CPU_SIGMOID_AVX2_H
 
 #include "backends/cpu/cpu_simd_avx2.h"
+#include "backends/exp_series_avx2.h"
 
 /* Below these e^x times any |x| <= -x rounds to zero. */
 #define CPU_EXP_LEAST_PS (-110.0f)
@@ -24,26 +25,16 @@ static inline __m256d abs_pd(__m256d x)
     return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
 }
 
-/* e^(x + rest) for x <= 0, |rest| far below one; zero where x is below CPU_EXP_LEAST_PS.  p is
- * 1 + r + r^2 q(r) with the q of degree 4 whose relative error is least (Remez): 2^-28.2. */
+/* e^(x + rest) for x <= 0, |rest| far below one; zero where x is below CPU_EXP_LEAST_PS. */
 static inline __m256 exp_parts_ps(__m256 x, __m256 rest, __m256 *scale)
 {
-    const __m256 magic = _mm256_set1_ps(0x1.8p23f);
     __m256 keep = _mm256_cmp_ps(x, _mm256_set1_ps(CPU_EXP_LEAST_PS), _CMP_NLT_UQ);
 
     /* maxps gives its second operand when one is NaN. */
     x = _mm256_max_ps(_mm256_set1_ps(CPU_EXP_LEAST_PS), x);
-    __m256 shifted = _mm256_fmadd_ps(x, _mm256_set1_ps(0x1.715476p0f), magic);
-    __m256 n = _mm256_sub_ps(shifted, magic);
-    __m256 r = _mm256_fmadd_ps(n, _mm256_set1_ps(-0x1.62e400p-1f), x);
-    r = _mm256_fmadd_ps(n, _mm256_set1_ps(-0x1.7f7d1cp-20f), r);
+    __m256 shifted, r = exp_rest_ps(x, &shifted);
     r = _mm256_add_ps(r, rest);
-    __m256 q = _mm256_set1_ps(0x1.6a23d0p-10f);
-    q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(0x1.123a20p-7f));
-    q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(0x1.5558f2p-5f));
-    q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(0x1.555492p-3f));
-    q = _mm256_fmadd_ps(q, r, _mm256_set1_ps(0x1.fffffcp-2f));
-    __m256 p = _mm256_add_ps(_mm256_fmadd_ps(_mm256_mul_ps(r, r), q, r), _mm256_set1_ps(1.0f));
+    __m256 p = _mm256_add_ps(exp_less_one_ps(r), _mm256_set1_ps(1.0f));
     __m256i whole = _mm256_sub_epi32(_mm256_castps_si256(shifted), _mm256_set1_epi32(0x4b400000));
     __m256i half = _mm256_srai_epi32(whole, 1), bias = _mm256_set1_epi32(127);
     __m256i low = _mm256_slli_epi32(_mm256_add_epi32(half, bias), 23);
@@ -52,31 +43,15 @@ static inline __m256 exp_parts_ps(__m256 x, __m256 rest, __m256 *scale)
     return _mm256_and_ps(_mm256_mul_ps(p, _mm256_castsi256_ps(low)), keep);
 }
 
-/* The same in f64: the Taylor series up to r^13; r^14/14! < 2^-57. */
+/* The same in f64. */
 static inline __m256d exp_parts_pd(__m256d x, __m256d rest, __m256d *scale)
 {
     __m256d keep = _mm256_cmp_pd(x, _mm256_set1_pd(CPU_EXP_LEAST_PD), _CMP_NLT_UQ);
 
     x = _mm256_max_pd(_mm256_set1_pd(CPU_EXP_LEAST_PD), x);
-    __m256d n = _mm256_round_pd(_mm256_mul_pd(x, _mm256_set1_pd(0x1.71547652b82fep0)),
-                                _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    __m256d r = _mm256_fmadd_pd(n, _mm256_set1_pd(-0x1.62e42fefa39efp-1), x);
-    r = _mm256_fmadd_pd(n, _mm256_set1_pd(-0x1.abc9e3b39803fp-56), r);
+    __m256d n, r = exp_rest_pd(x, &n);
     r = _mm256_add_pd(r, rest);
-    __m256d p = _mm256_set1_pd(1.0 / 6227020800.0);
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 479001600.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 39916800.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 3628800.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 362880.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 40320.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 5040.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 720.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 120.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 24.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 6.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(0.5));
-    p = _mm256_fmadd_pd(_mm256_mul_pd(r, r), p, r);
-    p = _mm256_add_pd(p, _mm256_set1_pd(1.0));
+    __m256d p = _mm256_add_pd(exp_less_one_pd(r), _mm256_set1_pd(1.0));
     __m128i whole = _mm256_cvtpd_epi32(n), half = _mm_srai_epi32(whole, 1);
     __m256i bias = _mm256_set1_epi64x(1023);
     __m256i low = _mm256_add_epi64(_mm256_cvtepi32_epi64(half), bias);
