@@ -45,7 +45,9 @@ static inline __attribute__((always_inline)) void FN(sum_packed)(int64_t kc, con
 
 static inline MASK FN(lanes)(int64_t cols)
 {
-    return cols >= LANES ? (MASK)~0u : cols <= 0 ? 0 : (MASK)((1u << cols) - 1);
+    unsigned lanes = cols >= LANES ? ~0u : cols <= 0 ? 0u : (1u << cols) - 1u;
+
+    return (MASK)lanes;
 }
 
 /* C = alpha s + beta old over rows x cols of the tile; beta == 0 never reads `old`. */
