@@ -3,21 +3,18 @@
 /* backends/openblas/openblas_attention.c -- attention the plain way: scores by cblas_sgemm, a
  * softmax of each row, values by cblas_sgemm.
  *
- * The scores of a head, or of the heads that share keys, lie in memory, up to SCORE_BYTES of them;
- * more are done in runs of rows.  One such area is kept for the next call. */
+ * The scores of a head, or of the heads that share keys, lie in memory, up to OPENBLAS_AREA_BYTES;
+ * more are done in runs of rows. */
 #include "backends/openblas/openblas_attention.h"
 
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "backends/openblas/openblas_area.h"
 #include "backends/thread_choice.h"
 #include "runtime/host_team.h"
 #include "runtime/op_params.h"
-
-#define SCORE_BYTES ((int64_t)64 << 20)
 
 typedef struct attend {
     const openblas_library *library;
@@ -28,35 +25,6 @@ typedef struct attend {
     int causal, threads;
     float scale;
 } attend;
-
-/* ---- the area of scores ---------------------------------------------------------------------- */
-
-static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
-static void *kept;
-static size_t kept_bytes;
-
-static void *take(size_t bytes)
-{
-    void *memory = NULL;
-
-    pthread_mutex_lock(&kept_lock);
-    if (kept_bytes == bytes) {
-        memory = kept;
-        kept = NULL;
-    }
-    pthread_mutex_unlock(&kept_lock);
-    return memory != NULL ? memory : aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void give_back(void *memory, size_t bytes)
-{
-    pthread_mutex_lock(&kept_lock);
-    void *old = kept;
-    kept = memory;
-    kept_bytes = bytes;
-    pthread_mutex_unlock(&kept_lock);
-    free(old);
-}
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -158,16 +126,16 @@ assay_status openblas_attention(const assay_launch *launch)
         return ASSAY_OK;
     }
     g.scale = (float)(scale == 0.0 ? 1.0 / sqrt((double)g.d) : scale);
-    int64_t fit = SCORE_BYTES / (g.sk * (int64_t)sizeof(float));
+    int64_t fit = OPENBLAS_AREA_BYTES / (g.sk * (int64_t)sizeof(float));
     int64_t step = fit < 1 ? 1 : fit < g.rows ? fit : g.rows;
     size_t bytes = (size_t)(step * g.sk) * sizeof(float);
-    g.scores = take(bytes);
+    g.scores = openblas_take(bytes);
     if (g.scores == NULL)
         return assay__host_fail(launch->instance, ASSAY_NOMEM, "no memory for %zu bytes of scores",
                                 bytes);
     for (int64_t group = 0; group < groups; group++)
         run_group(&g, group, step, launch);
-    give_back(g.scores, bytes);
+    openblas_give_back(g.scores, bytes);
     return ASSAY_OK;
 }
 

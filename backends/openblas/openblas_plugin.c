@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/openblas/openblas_plugin.c -- manifest of OpenBLAS as a backend for matmul and
- * fused_linear, and for attention.
+ * fused_linear, for attention and for gradients of convolutions.
  *
  * `threads` defaults to what the library itself would use: the usable CPUs, rounded down to a
  * value of the list.  The machine decides it, so it is filled in when the plug-in is loaded. */
@@ -10,14 +10,21 @@
 
 #include "backends/host_plugin.h"
 #include "backends/openblas/openblas_attention.h"
+#include "backends/openblas/openblas_conv2d_back.h"
 #include "backends/thread_choice.h"
 #include "runtime/host_opened.h"
 
 static assay_tunable tunables[] = {THREADS_TUNABLE("threads that OpenBLAS may use")};
 static const char *const sources[] = {"backends/openblas/openblas_gemm.c",
                                       "backends/openblas/openblas_library.c", NULL};
-static const char *const attention_sources[] = {
-    "backends/openblas/openblas_attention.c", "backends/openblas/openblas_softmax_avx2.c",
+static const char *const attention_sources[] = {"backends/openblas/openblas_attention.c",
+                                                "backends/openblas/openblas_area.c",
+                                                "backends/openblas/openblas_softmax_avx2.c",
+                                                "backends/openblas/openblas_library.c",
+                                                "runtime/host_team.c",
+                                                NULL};
+static const char *const back_sources[] = {
+    "backends/openblas/openblas_conv2d_back.c", "backends/openblas/openblas_area.c",
     "backends/openblas/openblas_library.c", "runtime/host_team.c", NULL};
 static const char *const libraries[] = {"openblas", NULL};
 
@@ -78,9 +85,27 @@ __attribute__((constructor)) static void set_default_threads(void)
         .run = openblas_attention                                                                 \
     }
 
-static const assay_kernel_desc kernels[] = {GEMM(ASSAY_F32, sgemm), GEMM(ASSAY_F64, dgemm),
-                                            LINEAR(ASSAY_F32, sgemm), LINEAR(ASSAY_F64, dgemm),
-                                            ATTENTION};
+/* Through columns in memory. */
+#define GRADIENT(name_, op_, run_)                                                                 \
+    {                                                                                              \
+        .struct_size = sizeof(assay_kernel_desc), .name = name_, .op = op_, .dtype_count = 3,      \
+        .dtypes = {ASSAY_F32, ASSAY_F32, ASSAY_F32}, .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}, \
+        .default_rank = 12, .tunables = tunables, .tunable_count = 1,                              \
+        .can_run_fn = openblas_back_usable, .sources = back_sources, .libraries = libraries,       \
+        .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG}, .entry_point = "cblas_sgemm",  \
+        .run = run_                                                                                \
+    }
+
+static const assay_kernel_desc kernels[] = {
+    GEMM(ASSAY_F32, sgemm),
+    GEMM(ASSAY_F64, dgemm),
+    LINEAR(ASSAY_F32, sgemm),
+    LINEAR(ASSAY_F64, dgemm),
+    ATTENTION,
+    GRADIENT("openblas_conv2d_backward_data", ASSAY_OP_conv2d_backward_data,
+             openblas_backward_data),
+    GRADIENT("openblas_conv2d_backward_filter", ASSAY_OP_conv2d_backward_filter,
+             openblas_backward_filter)};
 
 /* The second word of "OpenBLAS 0.3.21 DYNAMIC_ARCH ...". */
 static void read_version(const char *config, char *version, size_t cap)

@@ -412,6 +412,35 @@ START_TEST(ranges_agree_with_the_whole)
 }
 END_TEST
 
+/* More scores than openblas_attention holds at a time: runs of rows. */
+START_TEST(runs_of_rows_agree)
+{
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {2, 64, 4};
+    plugin_case c;
+
+    plugin_case_init(&c, ASSAY_OP_attention, ASSAY_F32,
+                     "b=1,hq=2,hkv=1,sq=2100,sk=4200,d=1,causal=1", 0);
+    const assay_kernel_desc *k = plugin_kernel(plugins[2], ASSAY_OP_attention, ASSAY_F32, NULL);
+    if (can_run(2, k, &c)) {
+        for (uint32_t o = 0; o < 3; o++)
+            plugin_case_fill(&c, o, 9 + o, 1.0);
+        plugin_case_poison(&c);
+        ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+        double *got = malloc((size_t)c.elements * sizeof *got);
+        ck_assert_ptr_nonnull(got);
+        for (int64_t i = 0; i < c.elements; i++)
+            got[i] = plugin_case_get(&c, 3, i);
+        k = plugin_kernel(plugins[1], ASSAY_OP_attention, ASSAY_F32, "cpu_attention_portable");
+        ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+        for (int64_t i = 0; i < c.elements; i++)
+            ck_assert_msg(fabs(got[i] - plugin_case_get(&c, 3, i)) <= 1e-4, "row %ld: %g, not %g",
+                          (long)i, got[i], plugin_case_get(&c, 3, i));
+        free(got);
+    }
+    plugin_case_clear(&c);
+}
+END_TEST
+
 /* ---- costs and bad input --------------------------------------------------------------------- */
 
 static assay_status parse(const char *params, assay_problem *p)
@@ -488,6 +517,7 @@ int main(void)
     tcase_add_test(tcase, unknown_scores_leave_any_mixture);
     tcase_add_test(tcase, wrong_results_are_outside_the_bound);
     tcase_add_loop_test(tcase, ranges_agree_with_the_whole, 0, FLOATS);
+    tcase_add_test(tcase, runs_of_rows_agree);
     tcase_add_test(tcase, layer_1_counts);
     tcase_add_loop_test(tcase, bad_problems_say_why, 0, (int)(sizeof bad / sizeof *bad));
     suite_add_tcase(suite, tcase);

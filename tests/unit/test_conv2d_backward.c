@@ -257,6 +257,35 @@ START_TEST(what_is_not_finite_goes_where_it_is_seen)
 }
 END_TEST
 
+/* More columns than are held at a time: runs of lines of y. */
+START_TEST(runs_of_lines_agree)
+{
+    const roles *g = &gradients[_i];
+    const assay_kernel_desc *k = plugin_kernel(plugins[2], g->op, ASSAY_F32, NULL);
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {2};
+    plugin_case c;
+
+    plugin_case_init(&c, g->op, ASSAY_F32, "n=1,c=1,h=300,w=300,k=1,r=16,s=16", 0);
+    if (can_run(2, k, &c)) {
+        fill_integers(&c);
+        ck_assert_int_eq(
+            plugin_case_run(&c, plugin_kernel(plugins[1], g->op, ASSAY_F32, NULL), tunables),
+            ASSAY_OK);
+        size_t bytes = (size_t)c.elements * sizeof(float);
+        void *want = malloc(bytes);
+        ck_assert_ptr_nonnull(want);
+        memcpy(want, assay_tensor_data(&c.operands[2]), bytes);
+        plugin_case_poison(&c);
+        ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+        for (int64_t i = 0; i < c.elements; i++)
+            ck_assert_msg(same(plugin_case_get(&c, 2, i), (double)((float *)want)[i]),
+                          "element %ld", (long)i);
+        free(want);
+    }
+    plugin_case_clear(&c);
+}
+END_TEST
+
 /* <conv(x, f), y> = <x, grad_x(y, f)> = <f, grad_filter(x, y)>, the reference's convolution being
  * tested elsewhere. */
 static double inner(const plugin_case *a, uint32_t i, const plugin_case *b, uint32_t j)
@@ -396,6 +425,7 @@ int main(void)
     tcase_add_loop_test(tcase, values_made_by_hand, 0, 2 * FLOATS);
     tcase_add_loop_test(tcase, kernels_follow_the_definition, 0, FLOATS * SHAPES);
     tcase_add_loop_test(tcase, what_is_not_finite_goes_where_it_is_seen, 0, FLOATS);
+    tcase_add_loop_test(tcase, runs_of_lines_agree, 0, 2);
     tcase_add_loop_test(tcase, gradients_are_adjoint_to_the_convolution, 0, SHAPES);
     tcase_add_loop_test(tcase, ranges_agree_with_the_whole, 0, 2 * FLOATS);
     tcase_add_test(tcase, layer_1_counts);
