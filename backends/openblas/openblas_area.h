@@ -6,8 +6,10 @@
 #define ASSAY_BACKENDS_OPENBLAS_AREA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#define OPENBLAS_AREA_BYTES ((int64_t)64 << 20) /* what a kernel asks for at most, rows allowing \
+/* What a kernel asks for at most, unless one row is more. */
+#define OPENBLAS_AREA_BYTES ((int64_t)64 << 20)
                                                  */
 
 /* At a multiple of 64; NULL: no memory. */
