@@ -10,7 +10,6 @@
 
 /* What a kernel asks for at most, unless one row is more. */
 #define OPENBLAS_AREA_BYTES ((int64_t)64 << 20)
-                                                 */
 
 /* At a multiple of 64; NULL: no memory. */
 void *openblas_take(size_t bytes);
