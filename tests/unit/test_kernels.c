@@ -55,6 +55,8 @@ static const char *const shapes_fused_linear[] = {"m=3,n=0,k=2",
                                                   "m=80,n=1100,k=30",
                                                   "batch=3,m=5,n=6,k=7",
                                                   "batch=2,m=70,n=40,k=300"};
+/* More columns than a task of the reductions takes. */
+static const char *const shapes_reduce[] = {"outer=2,axis=3,inner=1100"};
 static const char *const shapes_conv2d[] = {
     "n=1,c=1,h=1,w=1,k=1,r=1,s=1,pad_h=3,pad_w=2",
     "n=2,c=0,h=4,w=5,k=3,r=2,s=2",
@@ -100,6 +102,8 @@ static const struct extra {
      sizeof shapes_fused_linear / sizeof *shapes_fused_linear},
     {ASSAY_OP_softmax, shapes_softmax, sizeof shapes_softmax / sizeof *shapes_softmax},
     {ASSAY_OP_log_softmax, shapes_softmax, sizeof shapes_softmax / sizeof *shapes_softmax},
+    {ASSAY_OP_sum_reduce, shapes_reduce, 1},
+    {ASSAY_OP_max_reduce, shapes_reduce, 1},
     {ASSAY_OP_conv2d, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
     {ASSAY_OP_conv2d_backward_data, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
     {ASSAY_OP_conv2d_backward_filter, shapes_conv2d, sizeof shapes_conv2d / sizeof *shapes_conv2d},
@@ -453,6 +457,38 @@ START_TEST(kernel_takes_leading_dimensions)
 }
 END_TEST
 
+/* Zeros of both signs in either order, in every lane and the tail: -0 < +0. */
+START_TEST(kernel_extremes_tell_zeros_apart)
+{
+    const assay_manifest *m = plugin_load("cpu");
+    const int64_t tunables[ASSAY_MAX_TUNABLES] = {1, 0};
+    size_t checked = 0;
+
+    ck_assert(plugin_all_open(m, &instance));
+    for (size_t i = 0; i < m->kernel_count; i++) {
+        const assay_kernel_desc *k = &m->kernels[i];
+        plugin_case c;
+        assay_wide w;
+        if ((k->op != ASSAY_OP_max_reduce && k->op != ASSAY_OP_min_reduce) ||
+            !plugin_all_runs(m, instance, k))
+            continue;
+        plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], "outer=1,axis=2,inner=74", 0);
+        for (int64_t j = 0; j < 74; j++) {
+            plugin_case_set(&c, 0, j, j < 37 ? 0.0 : -0.0);
+            plugin_case_set(&c, 0, 74 + j, j < 37 ? -0.0 : 0.0);
+        }
+        plugin_case_wide(&c, plugin_oracle(ref, k->op), 1, &w);
+        ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+        check_all(&c, k, &w, k->name);
+        plugin_wide_clear(&w);
+        plugin_case_clear(&c);
+        checked++;
+    }
+    plugin_all_close(m, &instance);
+    ck_assert_uint_ge(checked, 8);
+}
+END_TEST
+
 /* NaN, infinities and rows of -inf, in every position of a vector and a tail. */
 START_TEST(kernel_softmax_special_rows)
 {
@@ -527,6 +563,7 @@ int main(void)
     int count = plugin_all_find();
     tcase_add_loop_test(tcase, kernel_agrees_with_the_oracle, 0, count * ASSAY_OP_COUNT);
     tcase_add_loop_test(tcase, kernel_takes_leading_dimensions, 0, count);
+    tcase_add_test(tcase, kernel_extremes_tell_zeros_apart);
     tcase_add_test(tcase, kernel_softmax_special_rows);
     tcase_add_loop_test(tcase, kernel_of_16_bits_holds_everywhere, 0, count);
     suite_add_tcase(suite, tcase);
