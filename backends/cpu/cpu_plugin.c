@@ -111,7 +111,7 @@ static const assay_tunable by_keys[] = {
     {"strips", strips_values, COUNT(strips_values), 4, "strips of queries that share their way"},
 };
 
-static const int64_t mc_values_of_14[] = {56, 112, 224};
+static const int64_t mc_values_of_14[] = {112};
 static const assay_tunable blocked_by_14[] = {
     THREADS,
     {"mc", mc_values_of_14, COUNT(mc_values_of_14), 112, "rows of op(A) packed at a time"},
