@@ -5,32 +5,8 @@
 #include <math.h>
 
 #include "assay/dtype_inline.h"
-#include "backends/cpu/cpu_matmul.h"
+#include "backends/cpu/cpu_matmul_dot.h"
 #include "backends/cpu/cpu_simd_avx2.h"
-#include "runtime/host_team.h"
-
-/* Lines of B that are read side by side; parts of a launch for each thread. */
-enum { GROUP = 6, PARTS_A_THREAD = 4 };
-
-/* One launch; the same for every element type. */
-typedef struct dot_job {
-    cpu_matmul g;
-    int64_t splits; /* parts of the columns */
-} dot_job;
-
-static assay_status run_dot(const assay_launch *launch, assay__host_part_fn part)
-{
-    int threads = cpu_threads(launch);
-    dot_job job;
-
-    cpu_matmul_read(launch, &job.g);
-    if (job.g.k == 0) /* sums of nothing, whatever alpha is */
-        job.g.alpha = 1.0;
-    job.splits = threads > 1 ? threads * PARTS_A_THREAD : 1;
-    if (job.g.m > 0 && job.g.n > 0)
-        assay__host_team_run(threads, job.g.batch * job.splits, part, &job);
-    return ASSAY_OK;
-}
 
 static inline __m512 load16_f16(const uint16_t *x)
 {
