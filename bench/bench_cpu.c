@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* bench/bench_cpu.c -- CPU kernels against a non-temporal copy and OpenBLAS, the oracle's speed.
  *
- * Rivals are interleaved and the least time of each counts: what disturbs a run only adds. The
- * other end of lo..hi is the median. Shares have the quartiles of the shares inside a turn. */
+ * Rivals are interleaved.  Rates are of the least time, what disturbs a run only adds; the other end
+ * of lo..hi is the median.  Shares are medians, with quartiles, of the shares inside a turn. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -125,7 +125,8 @@ static bench_figure rate_of(const contest *c, double work)
     return bench_rate(bench_least(ns, REPEATS), work);
 }
 
-/* Of the least times; lo..hi are quartiles over turns. */
+/* Median and quartiles of the shares inside a turn: where the host's memory changes its speed, least
+ * times of two rivals come from different hours. */
 static bench_figure share_of(const contest *own, const contest *copy, double bytes_share)
 {
     double shares[REPEATS];
@@ -133,8 +134,8 @@ static bench_figure share_of(const contest *own, const contest *copy, double byt
     for (int i = 0; i < REPEATS; i++)
         shares[i] = bytes_share * copy->ns[i] / own->ns[i];
     qsort(shares, REPEATS, sizeof *shares, bench_by_value);
-    return (bench_figure){bytes_share * copy->least_ns / own->least_ns, shares[REPEATS / 4],
-                          shares[3 * REPEATS / 4], REPEATS};
+    return (bench_figure){shares[REPEATS / 2], shares[REPEATS / 4], shares[3 * REPEATS / 4],
+                          REPEATS};
 }
 
 /* ---- problems -------------------------------------------------------------------------------- */

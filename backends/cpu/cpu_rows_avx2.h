@@ -137,12 +137,16 @@ static inline void cpu_store_bf16(uint16_t *y, __m256 v, bool nontemporal)
 #define cpu_first_f16(v)  _mm256_cvtss_f32(v)
 #define cpu_first_bf16(v) _mm256_cvtss_f32(v)
 
+/* Stores around the caches leave the memory's read side idle: the next row is asked for meanwhile
+ * (behind the last one it is not there, which a prefetch may ask for). */
 #define CPU_ROW_MAP(name, lanes, load, store, expression)                             \
     do {                                                                              \
         int64_t i_ = 0;                                                               \
         if (around)                                                                   \
-            for (; i_ + (lanes) <= n; i_ += (lanes))                                  \
+            for (; i_ + (lanes) <= n; i_ += (lanes)) {                                \
+                _mm_prefetch((const char *)(x + n + i_), _MM_HINT_T0);                \
                 store(y + i_, expression(load(x + i_)), true);                        \
+            }                                                                         \
         for (; i_ + (lanes) <= n; i_ += (lanes))                                      \
             store(y + i_, expression(load(x + i_)), false);                           \
         if (i_ < n)                                                                   \
