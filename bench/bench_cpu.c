@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* bench/bench_cpu.c -- CPU kernels against a non-temporal copy and OpenBLAS, the oracle's speed.
  *
- * Rivals are interleaved.  Rates are of the least time, what disturbs a run only adds; the other end
- * of lo..hi is the median.  Shares are medians, with quartiles, of the shares inside a turn. */
+ * Rivals are interleaved.  Rates are of the least time, what disturbs a run only adds; the other
+ * end of lo..hi is the median.  Shares are medians, with quartiles, of the shares inside a turn. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -125,8 +125,8 @@ static bench_figure rate_of(const contest *c, double work)
     return bench_rate(bench_least(ns, REPEATS), work);
 }
 
-/* Median and quartiles of the shares inside a turn: where the host's memory changes its speed, least
- * times of two rivals come from different hours. */
+/* Median and quartiles of the shares inside a turn: where the host's memory changes its speed,
+ * least times of two rivals come from different hours. */
 static bench_figure share_of(const contest *own, const contest *copy, double bytes_share)
 {
     double shares[REPEATS];
