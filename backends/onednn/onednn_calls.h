@@ -16,6 +16,9 @@ assay_status onednn_identify(assay_instance *instance, const char *what, char *b
 assay_status onednn_matmul(const assay_launch *launch);
 assay_status onednn_linear(const assay_launch *launch);
 assay_status onednn_softmax(const assay_launch *launch);
+/* conv2d and both its gradients. */
+assay_status onednn_conv2d(const assay_launch *launch);
+bool onednn_conv2d_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_linear_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_softmax_axis_usable(const assay_problem *problem, const int64_t *tunables);
@@ -25,32 +28,40 @@ bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables
 
 #include <dnnl.h>
 
-#define ONEDNN_CALLS(X)                 \
-    X(version)                          \
-    X(set_verbose)                      \
-    X(get_effective_cpu_isa)            \
-    X(engine_create)                    \
-    X(stream_create)                    \
-    X(stream_wait)                      \
-    X(stream_destroy)                   \
-    X(memory_desc_init_by_strides)      \
-    X(memory_create)                    \
-    X(memory_set_data_handle)           \
-    X(memory_destroy)                   \
-    X(primitive_attr_create)            \
-    X(primitive_attr_set_output_scales) \
-    X(primitive_attr_set_post_ops)      \
-    X(primitive_attr_destroy)           \
-    X(post_ops_create)                  \
-    X(post_ops_append_sum)              \
-    X(post_ops_destroy)                 \
-    X(matmul_desc_init)                 \
-    X(softmax_forward_desc_init)        \
-    X(primitive_desc_create)            \
-    X(primitive_desc_query)             \
-    X(primitive_desc_destroy)           \
-    X(primitive_create)                 \
-    X(primitive_execute)                \
+#define ONEDNN_CALLS(X)                               \
+    X(version)                                        \
+    X(set_verbose)                                    \
+    X(get_effective_cpu_isa)                          \
+    X(engine_create)                                  \
+    X(stream_create)                                  \
+    X(stream_wait)                                    \
+    X(stream_destroy)                                 \
+    X(memory_desc_init_by_strides)                    \
+    X(memory_desc_init_by_tag)                        \
+    X(memory_desc_equal)                              \
+    X(memory_desc_get_size)                           \
+    X(memory_create)                                  \
+    X(memory_set_data_handle)                         \
+    X(memory_destroy)                                 \
+    X(primitive_attr_create)                          \
+    X(primitive_attr_set_output_scales)               \
+    X(primitive_attr_set_post_ops)                    \
+    X(primitive_attr_destroy)                         \
+    X(post_ops_create)                                \
+    X(post_ops_append_sum)                            \
+    X(post_ops_destroy)                               \
+    X(matmul_desc_init)                               \
+    X(softmax_forward_desc_init)                      \
+    X(dilated_convolution_forward_desc_init)          \
+    X(dilated_convolution_backward_data_desc_init)    \
+    X(dilated_convolution_backward_weights_desc_init) \
+    X(reorder_primitive_desc_create)                  \
+    X(primitive_desc_create)                          \
+    X(primitive_desc_query)                           \
+    X(primitive_desc_query_md)                        \
+    X(primitive_desc_destroy)                         \
+    X(primitive_create)                               \
+    X(primitive_execute)                              \
     X(primitive_destroy)
 
 typedef struct onednn_library {
@@ -67,19 +78,42 @@ const onednn_library *onednn_open(const char **why);
 
 /* ---- primitives: made once a problem and thread, kept, run ----------------------------------- */
 
-enum { ONEDNN_OPERANDS = 4 };
+enum { ONEDNN_OPERANDS = 4, ONEDNN_RANK = 5 };
 
 /* All that a primitive is made from; compared as bytes, so cleared whole first. */
 typedef struct onednn_problem {
     int64_t op, threads, rank;
-    int64_t dims[ONEDNN_OPERANDS][3], strides[ONEDNN_OPERANDS][3];
+    int64_t dims[ONEDNN_OPERANDS][ONEDNN_RANK], strides[ONEDNN_OPERANDS][ONEDNN_RANK];
     double alpha, beta;
     int32_t dtype, count; /* of operands, the output last */
+    /* Of convolutions: filters in groups have one extent more; steps and places as in conv2d. */
+    int64_t filter, groups, step[2], gap[2], pad[2];
 } onednn_problem;
+
+static inline bool onednn_is_conv2d(const onednn_problem *p)
+{
+    return p->op == ASSAY_OP_conv2d || p->op == ASSAY_OP_conv2d_backward_data ||
+           p->op == ASSAY_OP_conv2d_backward_filter;
+}
+
+/* Extents of operand i. */
+static inline int onednn_rank(const onednn_problem *p, int i)
+{
+    return (int)p->rank + (onednn_is_conv2d(p) && i == p->filter && p->groups > 1);
+}
+
+/* The argument that operand i is. */
+int onednn_argument(const onednn_problem *p, int i);
+/* A convolution over operands as `md` says. */
+dnnl_status_t onednn_describe_conv2d(const onednn_library *l, const onednn_problem *p,
+                                     const dnnl_memory_desc_t *md, dnnl_primitive_desc_t *out);
 
 /* A descriptor for the problem: dnnl_unimplemented where this CPU has none. */
 dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
                               dnnl_primitive_desc_t *out);
+/* Is there a descriptor, with p->threads threads?  Where the library answers otherwise than that
+ * none is implemented, the answer is yes, so that a launch tells what is wrong. */
+bool onednn_implements(const onednn_library *l, const onednn_problem *p);
 /* Runs the problem on `data`, with p->threads threads of OpenMP. */
 assay_status onednn_run(const assay_launch *launch, const onednn_library *l,
                         const onednn_problem *p, void *const *data);
@@ -92,6 +126,7 @@ enum { ONEDNN_LANES = 16 };
 
 /* A small problem of this op and dtype, to ask what is implemented. */
 void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out);
+void onednn_conv2d_example(assay_op_id op, assay_dtype t, onednn_problem *out);
 
 #endif
 #endif

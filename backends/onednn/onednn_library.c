@@ -96,6 +96,16 @@ static const struct onednn_ability {
     {"onednn_softmax_bf16", "softmax of bf16", ASSAY_OP_softmax_last_dim, ASSAY_BF16},
     {"onednn_softmax_axis_f32", "softmax of f32 along an axis", ASSAY_OP_softmax, ASSAY_F32},
     {"onednn_softmax_f16", "softmax of f16", ASSAY_OP_softmax_last_dim, ASSAY_F16},
+    {"onednn_conv2d_f32", "conv2d of f32", ASSAY_OP_conv2d, ASSAY_F32},
+    {"onednn_conv2d_bf16", "conv2d of bf16", ASSAY_OP_conv2d, ASSAY_BF16},
+    {"onednn_conv2d_data_f32", "conv2d_backward_data of f32", ASSAY_OP_conv2d_backward_data,
+     ASSAY_F32},
+    {"onednn_conv2d_data_bf16", "conv2d_backward_data of bf16", ASSAY_OP_conv2d_backward_data,
+     ASSAY_BF16},
+    {"onednn_conv2d_filter_f32", "conv2d_backward_filter of f32", ASSAY_OP_conv2d_backward_filter,
+     ASSAY_F32},
+    {"onednn_conv2d_filter_bf16", "conv2d_backward_filter of bf16", ASSAY_OP_conv2d_backward_filter,
+     ASSAY_BF16},
 };
 
 static assay_status ask(assay_instance *instance, const onednn_library *l,

@@ -114,7 +114,10 @@ void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out)
     matmul_launch g = {
         .batch = 1, .m = 32, .n = 32, .k = 32, .lda = 32, .ldb = 32, .ldc = 32, .alpha = 1.0};
 
-    if (op == ASSAY_OP_matmul)
+    out->op = (int64_t)op;
+    if (onednn_is_conv2d(out))
+        onednn_conv2d_example(op, t, out);
+    else if (op == ASSAY_OP_matmul)
         describe_matmul(&g, t, 1, out);
     else if (op == ASSAY_OP_fused_linear)
         describe_linear(&g, t, 1, out);

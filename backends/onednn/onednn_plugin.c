@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/onednn/onednn_plugin.c -- manifest of oneDNN as a backend for matmul, fused_linear and
- * softmax.
+/* backends/onednn/onednn_plugin.c -- manifest of oneDNN as a backend for matmul, fused_linear,
+ * softmax and convolutions.
  *
  * Rows that the library may lack here, or computes by another law, name a library of their own,
  * whose absence is the reason that people read. */
@@ -13,6 +13,9 @@ static const assay_tunable tunables[] = {THREADS_TUNABLE("threads that oneDNN ma
 static const char *const sources[] = {"backends/onednn/onednn_matmul.c",
                                       "backends/onednn/onednn_primitive.c",
                                       "backends/onednn/onednn_library.c", NULL};
+static const char *const conv2d_sources[] = {"backends/onednn/onednn_conv2d.c",
+                                             "backends/onednn/onednn_primitive.c",
+                                             "backends/onednn/onednn_library.c", NULL};
 static const char *const f32[] = {"onednn", NULL};
 static const char *const matmul_bf16[] = {"onednn_matmul_bf16", NULL};
 static const char *const matmul_f16[] = {"onednn_matmul_f16", NULL};
@@ -23,6 +26,12 @@ static const char *const softmax_f32[] = {"onednn_softmax_f32", NULL};
 static const char *const softmax_bf16[] = {"onednn_softmax_bf16", NULL};
 static const char *const axis_f32[] = {"onednn_softmax_axis_f32", NULL};
 static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
+static const char *const conv2d_f32[] = {"onednn_conv2d_f32", NULL};
+static const char *const conv2d_bf16[] = {"onednn_conv2d_bf16", NULL};
+static const char *const data_f32[] = {"onednn_conv2d_data_f32", NULL};
+static const char *const data_bf16[] = {"onednn_conv2d_data_bf16", NULL};
+static const char *const filter_f32[] = {"onednn_conv2d_filter_f32", NULL};
+static const char *const filter_bf16[] = {"onednn_conv2d_filter_bf16", NULL};
 
 #define CONTIGUOUS          \
     {                       \
@@ -34,9 +43,11 @@ static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
     }
 
 /* Bits depend on the thread count. */
-#define COMMON(name_, op_, libraries_, usable_, call, run_)                                 \
+#define COMMON(name, op, libraries, usable, call, run) \
+    COMMON_FROM(sources, name, op, libraries, usable, call, run)
+#define COMMON_FROM(sources_, name_, op_, libraries_, usable_, call, run_)                  \
     .struct_size = sizeof(assay_kernel_desc), .name = name_, .op = op_, .default_rank = 31, \
-    .tunables = tunables, .tunable_count = 1, .can_run_fn = usable_, .sources = sources,    \
+    .tunables = tunables, .tunable_count = 1, .can_run_fn = usable_, .sources = sources_,   \
     .libraries = libraries_, .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG},    \
     .entry_point = call, .run = run_
 #define MATMUL(t, libraries)                                                      \
@@ -74,11 +85,35 @@ static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
 #define AXIS(t, libraries) \
     SOFTMAX("onednn_softmax_axis", ASSAY_OP_softmax, t, libraries, onednn_softmax_axis_usable)
 
+#define CONV2D(name, op, t, libraries, call)                                         \
+    {                                                                                \
+        COMMON_FROM(conv2d_sources, name, op, libraries, onednn_conv2d_usable, call, \
+                    onednn_conv2d),                                                  \
+            .dtype_count = 3, .dtypes = {t, t, t}, .caps = {                         \
+                CONTIGUOUS,                                                          \
+                CONTIGUOUS,                                                          \
+                CONTIGUOUS                                                           \
+            }                                                                        \
+    }
+#define FORWARD(t, libraries)                              \
+    CONV2D("onednn_conv2d", ASSAY_OP_conv2d, t, libraries, \
+           "dnnl_dilated_convolution_forward_desc_init")
+#define DATA(t, libraries)                                                             \
+    CONV2D("onednn_conv2d_backward_data", ASSAY_OP_conv2d_backward_data, t, libraries, \
+           "dnnl_dilated_convolution_backward_data_desc_init")
+#define FILTER(t, libraries)                                                               \
+    CONV2D("onednn_conv2d_backward_filter", ASSAY_OP_conv2d_backward_filter, t, libraries, \
+           "dnnl_dilated_convolution_backward_weights_desc_init")
+
 static const assay_kernel_desc kernels[] = {
-    MATMUL(ASSAY_F32, f32),        MATMUL(ASSAY_BF16, matmul_bf16), MATMUL(ASSAY_F16, matmul_f16),
-    LINEAR(ASSAY_F32, linear_f32), LINEAR(ASSAY_BF16, linear_bf16), LINEAR(ASSAY_F16, linear_f16),
-    ROWS(ASSAY_F32, softmax_f32),  AXIS(ASSAY_F32, axis_f32),       ROWS(ASSAY_BF16, softmax_bf16),
-    ROWS(ASSAY_F16, softmax_f16),
+    MATMUL(ASSAY_F32, f32),          MATMUL(ASSAY_BF16, matmul_bf16),
+    MATMUL(ASSAY_F16, matmul_f16),   LINEAR(ASSAY_F32, linear_f32),
+    LINEAR(ASSAY_BF16, linear_bf16), LINEAR(ASSAY_F16, linear_f16),
+    ROWS(ASSAY_F32, softmax_f32),    AXIS(ASSAY_F32, axis_f32),
+    ROWS(ASSAY_BF16, softmax_bf16),  ROWS(ASSAY_F16, softmax_f16),
+    FORWARD(ASSAY_F32, conv2d_f32),  FORWARD(ASSAY_BF16, conv2d_bf16),
+    DATA(ASSAY_F32, data_f32),       DATA(ASSAY_BF16, data_bf16),
+    FILTER(ASSAY_F32, filter_f32),   FILTER(ASSAY_BF16, filter_bf16),
 };
 
 HOST_PLUGIN("onednn", onednn_identify);

@@ -3,7 +3,8 @@
 /* backends/onednn/onednn_primitive.c -- primitives of oneDNN, made once a problem and thread.
  *
  * Making one costs as much as a small product.  A primitive may run only on the thread that made
- * it: its scratch memory is that thread's. */
+ * it: its scratch memory is that thread's.  A convolution chooses layouts of its own; its operands
+ * are reordered into them and back, in an area that the thread keeps. */
 #include "backends/onednn/onednn_calls.h"
 
 #if HAVE_ONEDNN
@@ -18,8 +19,11 @@ enum { KEPT = 64 };
 
 typedef struct kept {
     onednn_problem problem;
-    dnnl_primitive_t primitive; /* NULL: free */
-    dnnl_memory_t memory[ONEDNN_OPERANDS];
+    dnnl_primitive_t primitive;            /* NULL: free */
+    dnnl_memory_t memory[ONEDNN_OPERANDS]; /* as the caller has it */
+    dnnl_memory_t inner[ONEDNN_OPERANDS];  /* as the primitive wants it; NULL: the same */
+    dnnl_primitive_t reorder[ONEDNN_OPERANDS];
+    size_t place[ONEDNN_OPERANDS], area_bytes; /* of inner ones */
 } kept;
 
 typedef struct cache { /* of one thread */
@@ -27,6 +31,8 @@ typedef struct cache { /* of one thread */
     dnnl_stream_t stream;
     kept kept[KEPT];
     size_t next; /* to be replaced */
+    char *area;  /* for inner memories, one primitive at a time */
+    size_t area_bytes;
 } cache;
 
 static pthread_key_t key;
@@ -34,9 +40,14 @@ static bool key_made;
 
 static void drop(const onednn_library *l, kept *k)
 {
-    for (int i = 0; i < ONEDNN_OPERANDS; i++)
+    for (int i = 0; i < ONEDNN_OPERANDS; i++) {
         if (k->memory[i] != NULL)
             l->memory_destroy(k->memory[i]);
+        if (k->inner[i] != NULL)
+            l->memory_destroy(k->inner[i]);
+        if (k->reorder[i] != NULL)
+            l->primitive_destroy(k->reorder[i]);
+    }
     if (k->primitive != NULL)
         l->primitive_destroy(k->primitive);
     memset(k, 0, sizeof *k);
@@ -49,6 +60,7 @@ static void release(void *value)
     for (size_t i = 0; i < KEPT; i++)
         drop(c->library, &c->kept[i]);
     c->library->stream_destroy(c->stream);
+    free(c->area);
     free(c);
 }
 
@@ -91,8 +103,19 @@ static dnnl_status_t describe_operand(const onednn_library *l, const onednn_prob
 
     memcpy(dims, p->dims[i], sizeof p->dims[i]);
     memcpy(strides, p->strides[i], sizeof p->strides[i]);
-    return l->memory_desc_init_by_strides(out, (int)p->rank, dims,
+    return l->memory_desc_init_by_strides(out, onednn_rank(p, i), dims,
                                           onednn_type((assay_dtype)p->dtype), strides);
+}
+
+/* In whatever layout the primitive likes best. */
+static dnnl_status_t describe_any(const onednn_library *l, const onednn_problem *p, int i,
+                                  dnnl_memory_desc_t *out)
+{
+    dnnl_dims_t dims = {0};
+
+    memcpy(dims, p->dims[i], sizeof p->dims[i]);
+    return l->memory_desc_init_by_tag(out, onednn_rank(p, i), dims,
+                                      onednn_type((assay_dtype)p->dtype), dnnl_format_tag_any);
 }
 
 /* alpha as a scale of the product, beta as the scale of a sum with what is there. */
@@ -134,7 +157,10 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
     const void *desc = is_product ? (const void *)&matmul : (const void *)&softmax;
 
     for (int i = 0; i < p->count && status == dnnl_success; i++)
-        status = describe_operand(l, p, i, &md[i]);
+        status =
+            onednn_is_conv2d(p) ? describe_any(l, p, i, &md[i]) : describe_operand(l, p, i, &md[i]);
+    if (status == dnnl_success && onednn_is_conv2d(p))
+        return onednn_describe_conv2d(l, p, md, out);
     if (status == dnnl_success && is_product)
         status = l->matmul_desc_init(&matmul, &md[0], &md[1], has_bias ? &md[2] : NULL,
                                      &md[p->count - 1]);
@@ -149,21 +175,73 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
     return status;
 }
 
+bool onednn_implements(const onednn_library *l, const onednn_problem *p)
+{
+    dnnl_primitive_desc_t desc;
+    int before = l->get_threads();
+
+    l->set_threads((int)p->threads); /* the choice depends on it */
+    dnnl_status_t status = onednn_describe(l, p, &desc);
+    l->set_threads(before);
+    if (status == dnnl_success)
+        l->primitive_desc_destroy(desc);
+    return status != dnnl_unimplemented;
+}
+
+static bool is_output(const onednn_problem *p, int i)
+{
+    return i == p->count - 1;
+}
+
+/* The way of operand i into the layout `inner` of the primitive, or back for the output. */
+static dnnl_status_t make_reorder(const onednn_library *l, const onednn_problem *p, int i,
+                                  const dnnl_memory_desc_t *outer, const dnnl_memory_desc_t *inner,
+                                  kept *k)
+{
+    const dnnl_memory_desc_t *from = is_output(p, i) ? inner : outer,
+                             *to = is_output(p, i) ? outer : inner;
+    dnnl_primitive_desc_t desc;
+    dnnl_status_t status = l->memory_create(&k->inner[i], inner, l->engine, DNNL_MEMORY_NONE);
+
+    if (status == dnnl_success)
+        status = l->reorder_primitive_desc_create(&desc, from, l->engine, to, l->engine, NULL);
+    if (status != dnnl_success)
+        return status;
+    status = l->primitive_create(&k->reorder[i], desc);
+    l->primitive_desc_destroy(desc);
+    k->place[i] = k->area_bytes;
+    k->area_bytes += (l->memory_desc_get_size(inner) + 4095) / 4096 * 4096;
+    return status;
+}
+
+static dnnl_status_t make_operand(const onednn_library *l, const onednn_problem *p, int i,
+                                  const_dnnl_primitive_desc_t desc, kept *k)
+{
+    dnnl_memory_desc_t md;
+    dnnl_status_t status = describe_operand(l, p, i, &md);
+
+    if (status == dnnl_success)
+        status = l->memory_create(&k->memory[i], &md, l->engine, DNNL_MEMORY_NONE);
+    if (status != dnnl_success || !onednn_is_conv2d(p))
+        return status;
+    const dnnl_memory_desc_t *inner =
+        l->primitive_desc_query_md(desc, dnnl_query_exec_arg_md, onednn_argument(p, i));
+    if (inner == NULL)
+        return dnnl_unimplemented;
+    return l->memory_desc_equal(inner, &md) ? status : make_reorder(l, p, i, &md, inner, k);
+}
+
 static dnnl_status_t make(const onednn_library *l, const onednn_problem *p, kept *k)
 {
     dnnl_primitive_desc_t desc;
-    dnnl_memory_desc_t md;
     dnnl_status_t status = onednn_describe(l, p, &desc);
 
     if (status != dnnl_success)
         return status;
     status = l->primitive_create(&k->primitive, desc);
+    for (int i = 0; i < p->count && status == dnnl_success; i++)
+        status = make_operand(l, p, i, desc, k);
     l->primitive_desc_destroy(desc);
-    for (int i = 0; i < p->count && status == dnnl_success; i++) {
-        status = describe_operand(l, p, i, &md);
-        if (status == dnnl_success)
-            status = l->memory_create(&k->memory[i], &md, l->engine, DNNL_MEMORY_NONE);
-    }
     k->problem = *p;
     if (status != dnnl_success)
         drop(l, k);
@@ -183,24 +261,65 @@ static dnnl_status_t find(const onednn_library *l, cache *c, const onednn_proble
     return make(l, p, *out);
 }
 
-static dnnl_status_t execute(const onednn_library *l, cache *c, const onednn_problem *p,
-                             void *const *data)
+int onednn_argument(const onednn_problem *p, int i)
 {
     static const int matmul_args[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
     static const int unary_args[] = {DNNL_ARG_SRC, DNNL_ARG_DST};
     static const int bias_args[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
-    const int *names = p->count == 4 ? bias_args : p->count == 3 ? matmul_args : unary_args;
+    static const int data_args[] = {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC};
+    static const int filter_args[] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS};
+
+    if (p->op == ASSAY_OP_conv2d_backward_data)
+        return data_args[i];
+    if (p->op == ASSAY_OP_conv2d_backward_filter)
+        return filter_args[i];
+    return (p->count == 4 ? bias_args : p->count == 3 ? matmul_args : unary_args)[i];
+}
+
+static bool have_area(cache *c, size_t bytes)
+{
+    if (bytes <= c->area_bytes)
+        return true;
+    free(c->area);
+    c->area = aligned_alloc(4096, bytes);
+    c->area_bytes = c->area != NULL ? bytes : 0;
+    return c->area != NULL;
+}
+
+static dnnl_status_t reorder(const onednn_library *l, cache *c, const kept *k, int i)
+{
+    bool back = is_output(&k->problem, i);
+    const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, back ? k->inner[i] : k->memory[i]},
+                                    {DNNL_ARG_TO, back ? k->memory[i] : k->inner[i]}};
+
+    if (k->reorder[i] == NULL)
+        return dnnl_success;
+    return l->primitive_execute(k->reorder[i], c->stream, 2, args);
+}
+
+static dnnl_status_t execute(const onednn_library *l, cache *c, const onednn_problem *p,
+                             void *const *data)
+{
     dnnl_exec_arg_t args[ONEDNN_OPERANDS];
     kept *k;
+    int last = p->count - 1;
     dnnl_status_t status = find(l, c, p, &k);
 
+    if (status == dnnl_success && !have_area(c, k->area_bytes))
+        return dnnl_out_of_memory;
     for (int i = 0; i < p->count && status == dnnl_success; i++) {
-        args[i].arg = names[i];
-        args[i].memory = k->memory[i];
+        args[i].arg = onednn_argument(p, i);
+        args[i].memory = k->inner[i] != NULL ? k->inner[i] : k->memory[i];
         status = l->memory_set_data_handle(k->memory[i], data[i]);
+        if (status == dnnl_success && k->inner[i] != NULL)
+            status = l->memory_set_data_handle(k->inner[i], c->area + k->place[i]);
     }
+    for (int i = 0; i < last && status == dnnl_success; i++)
+        status = reorder(l, c, k, i);
     if (status == dnnl_success)
         status = l->primitive_execute(k->primitive, c->stream, p->count, args);
+    if (status == dnnl_success)
+        status = reorder(l, c, k, last);
     return status == dnnl_success ? l->stream_wait(c->stream) : status;
 }
 
