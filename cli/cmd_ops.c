@@ -130,6 +130,94 @@ static json_t *operands_json(const assay_op_info *op)
     return NULL;
 }
 
+/* What T may be, each once: `separator` between them. */
+static void t_names(const assay_op_info *op, const char *separator, assay__str *out)
+{
+    const char *item = op->dtypes, *end;
+    bool is_first = true;
+
+    for (; item != NULL; item = end[0] == '|' ? end + 1 : NULL) {
+        const size_t len = strcspn(item, "|:");
+        bool is_new = true;
+        end = item + strcspn(item, "|");
+        for (const char *other = op->dtypes; other < item; other = strchr(other, '|') + 1)
+            is_new = is_new && (strcspn(other, "|:") != len || memcmp(other, item, len) != 0);
+        if (!is_new)
+            continue;
+        assay__str_add(out, is_first ? "" : separator);
+        assay__str_addn(out, item, len);
+        is_first = false;
+    }
+}
+
+/* The U list that all items share; NULL when they have none or not the same. */
+static const char *shared_u(const assay_op_info *op, size_t *len)
+{
+    const char *u = strchr(op->dtypes, ':');
+
+    if (u == NULL || u > op->dtypes + strcspn(op->dtypes, "|"))
+        return NULL;
+    *len = strcspn(++u, "|");
+    for (const char *item = op->dtypes; item != NULL; item = strchr(item, '|')) {
+        item += item > op->dtypes;
+        const char *own = item + strcspn(item, "|:");
+        if (own[0] != ':' || strcspn(own + 1, "|") != *len || memcmp(own + 1, u, *len) != 0)
+            return NULL;
+    }
+    return u;
+}
+
+/* "T in f64|f32"; "T in f32|f16|f16:f32", where the last is T:U; "T and U in f64|f32". */
+static void types_text(const assay_op_info *op, const char *tick, assay__str *out)
+{
+    size_t len = 0;
+    const char *u = shared_u(op, &len);
+
+    assay__str_addf(out, "T in %s", tick);
+    if (u == NULL) {
+        assay__str_add(out, op->dtypes);
+    } else {
+        t_names(op, "|", out);
+        assay__str_addf(out, "%s and U in %s", tick, tick);
+        for (size_t i = 0; i < len; i++)
+            assay__str_addc(out, u[i] == '/' ? '|' : u[i]);
+    }
+    assay__str_add(out, tick);
+}
+
+static assay_status put_tuples(json_t *object, const assay_op_info *op)
+{
+    json_t *list = json_array();
+    assay_dtype dtypes[ASSAY_MAX_OPERANDS];
+    int bad = 0;
+
+    for (size_t t = 0; assay_op_tuple(op->id, t, dtypes); t++) {
+        assay__str tuple = {0};
+        for (size_t i = 0; i < op->inputs + op->outputs; i++)
+            assay__str_addf(&tuple, "%s%s", i > 0 ? "," : "", assay_dtype_name(dtypes[i]));
+        bad |= (int)assay__str_status(&tuple);
+        bad |= (int)assay__json_append_take(list, assay__json_text(assay__str_text(&tuple)));
+        assay__str_clear(&tuple);
+    }
+    if (bad == 0)
+        return assay__json_put_take(object, "tuples", list);
+    json_decref(list);
+    return (assay_status)bad;
+}
+
+static assay_status put_dtypes(json_t *object, const assay_op_info *op)
+{
+    assay__str names = {0};
+    assay_status status;
+
+    t_names(op, "|", &names);
+    status = assay__str_status(&names);
+    if (status == ASSAY_OK)
+        status = assay__cmd_json_words(object, "dtypes", assay__str_text(&names), '|');
+    assay__str_clear(&names);
+    return status == ASSAY_OK ? put_tuples(object, op) : status;
+}
+
 static json_t *op_json(const assay_op_info *op)
 {
     json_t *object = json_object(), *params = json_array();
@@ -140,7 +228,7 @@ static json_t *op_json(const assay_op_info *op)
     bad |= (int)assay__json_put_int(object, "inputs", op->inputs);
     bad |= (int)assay__json_put_int(object, "outputs", op->outputs);
     bad |= (int)assay__cmd_json_words(object, "dtype_rule", op->dtype_rule, ',');
-    bad |= (int)assay__cmd_json_words(object, "dtypes", op->dtypes, '|');
+    bad |= (int)put_dtypes(object, op);
     bad |= (int)assay__json_put_take(object, "operands", operands_json(op));
     bad |= (int)assay__json_put_string(object, "flops", op->flops);
     bad |= (int)assay__json_put_string(object, "bytes", op->bytes);
@@ -217,12 +305,15 @@ static assay_status print_op(const assay_op_info *op, assay__listing how)
     const bool md = how == ASSAY__LISTING_MD;
     const char *tick = md ? "`" : "", *gap = md ? "\n" : "";
     assay__table table = {0};
+    assay__str types = {0};
     assay_status status;
 
     printf("%s%s\n%s", md ? "\n## " : "", op->name, gap);
     printf("%s%s\n%s", md ? "" : "  ", op->doc, gap);
-    printf("%s%s; dtypes %s%s%s with T in %s%s%s\n%s", md ? "" : "  ", families[op->family], tick,
-           op->dtype_rule, tick, tick, op->dtypes, tick, gap);
+    types_text(op, tick, &types);
+    printf("%s%s; dtypes %s%s%s with %s\n%s", md ? "" : "  ", families[op->family], tick,
+           op->dtype_rule, tick, assay__str_text(&types), gap);
+    assay__str_clear(&types);
     print_operands(op, how);
     printf("%sflops %s%s%s, bytes %s%s%s\n\n", md ? "" : "  ", tick, op->flops, tick, tick,
            op->bytes, tick);
@@ -281,12 +372,14 @@ static assay_status print_brief(void)
     assay__table_column(&table, "parameters", ASSAY__LEFT);
     for (int i = 0; i < ASSAY_OP_COUNT; i++) {
         const assay_op_info *op = assay_op_get((assay_op_id)i);
-        assay__str text = {0};
+        assay__str text = {0}, names = {0};
         brief_params(op, &text);
         assay__table_cell(&table, op->name);
         assay__table_cell(&table, op->dtype_rule);
-        assay__table_cell(&table, op->dtypes);
+        t_names(op, "|", &names);
+        assay__table_cell(&table, assay__str_text(&names));
         assay__table_cell(&table, assay__str_text(&text));
+        assay__str_clear(&names);
         assay__str_clear(&text);
     }
     status = assay__listing_print(&table, ASSAY__LISTING_TEXT);
@@ -301,8 +394,10 @@ static const char md_intro[] =
     "the\n"
     "key of a measurement; of a class parameter only 0, 1 or another value enters; an inert one "
     "does\nnot change the cost and enters keys of accuracy only. `--dtype f32` sets T; a full "
-    "tuple\n`--dtype f32,f32,f32` gives every operand, inputs then outputs. Costs are expressions "
-    "over the\nparameters (expressions.md); an FMA counts as two flops.\n";
+    "tuple\n`--dtype f32,f32,f32` gives every operand, inputs then outputs. Where a rule has a U "
+    "too, it is T\nunless a pair T:U is listed, which takes the full tuple: `--dtype "
+    "bf16,bf16,f32`. Costs are\nexpressions over the parameters (expressions.md); an FMA counts as "
+    "two flops.\n";
 
 static assay_status print_ops(const ops_args *a, assay__listing how)
 {

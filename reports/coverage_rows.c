@@ -68,20 +68,18 @@ static assay_status add_row(assay__coverage *c, const assay_op_info *op, const c
     return ASSAY_OK;
 }
 
-/* What the rule makes of every T; a rule with free operands has rows by its kernels only. */
+/* Every tuple that the op takes. */
 static assay_status add_catalogue(assay__coverage *c, const assay_op_info *op)
 {
-    for (int t = 0; t < ASSAY_DTYPE_COUNT; t++) {
+    assay_dtype dtypes[ASSAY_MAX_OPERANDS];
+
+    for (size_t t = 0; assay_op_tuple(op->id, t, dtypes); t++) {
         assay__str tuple = {0};
-        assay_problem p;
         const char *kept = NULL;
         assay_status status;
 
-        if (assay_problem_init(op->id, (assay_dtype)t, &p) != ASSAY_OK)
-            continue;
-        for (size_t i = 0; i < p.dtype_count; i++)
-            assay__str_addf(&tuple, "%s%s", i > 0 ? "," : "",
-                            assay_dtype_name((assay_dtype)p.dtypes[i]));
+        for (size_t i = 0; i < op->inputs + op->outputs; i++)
+            assay__str_addf(&tuple, "%s%s", i > 0 ? "," : "", assay_dtype_name(dtypes[i]));
         status = assay__str_status(&tuple);
         if (status == ASSAY_OK && wants_pair(&c->set, op->name, assay__str_text(&tuple))) {
             status = assay__report_keep(&c->set, assay__str_text(&tuple), &kept);

@@ -12,31 +12,29 @@ static bool is_given(const assay_problem *p, size_t i)
     return (p->given[i / 8] >> (i % 8)) & 1;
 }
 
-static assay_status check_t(const assay_op_info *info, assay_dtype t)
+static assay_status fail_pair(const assay_op_info *info, const assay__rule_types *types)
 {
-    const char *name = assay_dtype_name(t);
+    const char *t = assay_dtype_name(types->t), *u = assay_dtype_name(types->u);
 
-    if (name == NULL || assay__list_find(info->dtypes, name, strlen(name)) < 0)
+    if (t == NULL || types->t == types->u)
         return assay__fail(ASSAY_UNSUPPORTED, "%s: dtype %s is not one of %s", info->name,
-                           name != NULL ? name : "?", info->dtypes);
-    return ASSAY_OK;
+                           t != NULL ? t : "?", info->dtypes);
+    return assay__fail(ASSAY_UNSUPPORTED, "%s: dtypes %s:%s (T:U of %s) are not among %s",
+                       info->name, t, u != NULL ? u : "?", info->dtype_rule, info->dtypes);
 }
 
-assay_status assay_problem_init(assay_op_id op, assay_dtype t, assay_problem *out)
+static assay_status make(const assay_op_info *info, const assay__rule_types *types,
+                         assay_problem *out)
 {
-    const assay_op_info *info = assay_op_get(op);
     assay_problem p;
 
-    if (info == NULL)
-        return assay__fail(ASSAY_INVALID, "op number %d is not in the catalogue", (int)op);
-    ASSAY_TRY(check_t(info, t));
     memset(&p, 0, sizeof p);
-    p.op = (uint16_t)op;
+    p.op = (uint16_t)info->id;
     p.dtype_count = (uint8_t)(info->inputs + info->outputs);
     p.param_count = (uint8_t)info->param_count;
     for (size_t i = 0; i < p.dtype_count; i++) {
         assay_dtype d;
-        ASSAY_TRY(assay__rule_dtype(info->dtype_rule, i, t, &d));
+        ASSAY_TRY(assay__rule_dtype(info->dtype_rule, i, types, &d));
         p.dtypes[i] = (uint8_t)d;
     }
     for (size_t i = 0; i < info->param_count; i++) {
@@ -49,30 +47,38 @@ assay_status assay_problem_init(assay_op_id op, assay_dtype t, assay_problem *ou
     return ASSAY_OK;
 }
 
+assay_status assay_problem_init(assay_op_id op, assay_dtype t, assay_problem *out)
+{
+    const assay_op_info *info = assay_op_get(op);
+    assay__rule_types types;
+
+    if (info == NULL)
+        return assay__fail(ASSAY_INVALID, "op number %d is not in the catalogue", (int)op);
+    ASSAY_TRY(assay__op_types_of(info, t, &types));
+    return make(info, &types, out);
+}
+
 assay_status assay_problem_init_tuple(assay_op_id op, const assay_dtype *dtypes, size_t count,
                                       assay_problem *out)
 {
     const assay_op_info *info = assay_op_get(op);
+    assay__rule_types types;
+    assay_problem p;
 
     if (info == NULL)
         return assay__fail(ASSAY_INVALID, "op number %d is not in the catalogue", (int)op);
     if (count != info->inputs + info->outputs)
         return assay__fail(ASSAY_INVALID, "%s: %zu dtypes given, its operands are %u: %s",
                            info->name, count, info->inputs + info->outputs, info->dtype_rule);
-    /* T is what stands at the first operand whose rule is T. */
-    for (size_t i = 0; i < count; i++) {
-        assay_dtype as_f64, as_f32;
-        ASSAY_TRY(assay__rule_dtype(info->dtype_rule, i, ASSAY_F64, &as_f64));
-        ASSAY_TRY(assay__rule_dtype(info->dtype_rule, i, ASSAY_F32, &as_f32));
-        if (as_f64 == as_f32)
-            continue;
-        ASSAY_TRY(assay_problem_init(op, dtypes[i], out));
-        break;
-    }
+    types = assay__rule_types_of(info, dtypes);
+    ASSAY_TRY(make(info, &types, &p));
     for (size_t i = 0; i < count; i++)
-        if (out->dtypes[i] != (uint8_t)dtypes[i])
+        if (p.dtypes[i] != (uint8_t)dtypes[i])
             return assay__fail(ASSAY_UNSUPPORTED, "%s: dtype %zu is %s; the rule is %s", info->name,
                                i, assay_dtype_name(dtypes[i]), info->dtype_rule);
+    if (!assay__op_takes(info, &types))
+        return fail_pair(info, &types);
+    *out = p;
     return ASSAY_OK;
 }
 

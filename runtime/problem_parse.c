@@ -36,29 +36,6 @@ int assay__list_find(const char *list, const char *name, size_t len)
     return -1;
 }
 
-assay_status assay__rule_dtype(const char *rule, size_t index, assay_dtype t, assay_dtype *out)
-{
-    char name[16];
-    size_t len;
-
-    for (; index > 0 && rule != NULL; index--) {
-        rule = strchr(rule, ',');
-        rule = rule != NULL ? rule + 1 : NULL;
-    }
-    if (rule == NULL)
-        return assay__fail(ASSAY_INTERNAL, "dtype rule is too short");
-    len = strcspn(rule, ",");
-    if (len == 1 && rule[0] == 'T') {
-        *out = t;
-        return ASSAY_OK;
-    }
-    if (len >= sizeof name)
-        return assay__fail(ASSAY_INTERNAL, "dtype rule '%s' is broken", rule);
-    memcpy(name, rule, len);
-    name[len] = '\0';
-    return assay_dtype_parse(name, out);
-}
-
 static assay_status parse_enum(const assay_param_info *param, const char *text, int64_t *out)
 {
     int index = assay__list_find(param->values, text, strlen(text));

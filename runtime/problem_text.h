@@ -12,7 +12,21 @@ const char *assay__list_item(const char *list, size_t index, size_t *len);
 int assay__list_find(const char *list, const char *name, size_t len);
 /* ASSAY_INVALID with the reason when the catalogue's requirements do not hold. */
 assay_status assay__problem_require(const assay_problem *p);
-/* Item `index` of the dtype rule "T,T,u8": a dtype for 'T' = t. */
-assay_status assay__rule_dtype(const char *rule, size_t index, assay_dtype t, assay_dtype *out);
+
+/* What the letters of a dtype rule stand for; a rule without U has u == t. */
+typedef struct assay__rule_types {
+    assay_dtype t, u;
+} assay__rule_types;
+
+/* Item `index` of the dtype rule "T,T,u8". */
+assay_status assay__rule_dtype(const char *rule, size_t index, const assay__rule_types *types,
+                               assay_dtype *out);
+/* Pair number `index` of those that the op takes; false past the last. */
+bool assay__op_types(const assay_op_info *info, size_t index, assay__rule_types *out);
+bool assay__op_takes(const assay_op_info *info, const assay__rule_types *types);
+/* What a tuple of the right length says of T and U; whether the op takes it is another question. */
+assay__rule_types assay__rule_types_of(const assay_op_info *info, const assay_dtype *dtypes);
+/* For T alone.  ASSAY_UNSUPPORTED: not one of the op's; ASSAY_INVALID: U is open. */
+assay_status assay__op_types_of(const assay_op_info *info, assay_dtype t, assay__rule_types *out);
 
 #endif

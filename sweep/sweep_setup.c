@@ -72,12 +72,23 @@ void assay__sweep_empty_arena(const sweep *s)
         (void)fallocate(s->arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, ARENA_BYTES);
 }
 
+static bool has_tuple(const assay_kernel_desc *desc, const json_t *dtypes)
+{
+    if (json_array_size(dtypes) != desc->dtype_count)
+        return false;
+    for (size_t i = 0; i < desc->dtype_count; i++)
+        if (json_integer_value(json_array_get(dtypes, i)) != desc->dtypes[i])
+            return false;
+    return true;
+}
+
+/* Rows of one name differ in their dtypes, and not always in the first. */
 static const assay_kernel_desc *find_row(const assay_manifest *m, const char *kernel, int64_t op,
-                                         int64_t dtype)
+                                         const json_t *dtypes)
 {
     for (size_t i = 0; i < m->kernel_count; i++) {
         const assay_kernel_desc *desc = assay__manifest_kernel(m, i);
-        if (desc->op == (assay_op_id)op && desc->dtypes[0] == (uint8_t)dtype &&
+        if (desc->op == (assay_op_id)op && has_tuple(desc, dtypes) &&
             strcmp(desc->name, kernel) == 0)
             return desc;
     }
@@ -88,7 +99,8 @@ static const assay_kernel_desc *find_row(const assay_manifest *m, const char *ke
 static assay_status take_binding(sweep *s, const json_t *row, sweep_kernel *k)
 {
     const char *backend, *kernel, *hex, *libraries = "";
-    int64_t op, dtype;
+    json_t *dtypes;
+    int64_t op;
     bool available;
     assay__plugin *plugin;
 
@@ -96,14 +108,14 @@ static assay_status take_binding(sweep *s, const json_t *row, sweep_kernel *k)
     ASSAY_TRY(assay__json_get_string(row, "kernel", &kernel));
     ASSAY_TRY(assay__json_get_string(row, "revision", &hex));
     ASSAY_TRY(assay__json_get_int(row, "op", &op));
-    ASSAY_TRY(assay__json_get_int(row, "dtype", &dtype));
+    ASSAY_TRY(assay__json_get_array(row, "dtypes", &dtypes));
     ASSAY_TRY(assay__json_get_bool(row, "available", &available));
     plugin = assay__plugins_find(s->plugins, backend);
     if (plugin == NULL)
         return assay__fail(ASSAY_INTERNAL, "the worker has a backend '%s' that is not here",
                            backend);
     k->manifest = plugin->manifest;
-    k->desc = find_row(plugin->manifest, kernel, op, dtype);
+    k->desc = find_row(plugin->manifest, kernel, op, dtypes);
     if (k->desc == NULL)
         return assay__fail(ASSAY_INTERNAL, "the worker has a kernel '%s' that is not here", kernel);
     k->available = available;

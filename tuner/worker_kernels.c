@@ -152,6 +152,15 @@ static assay_status library_text(const assay__plugin *plugin, const assay_kernel
     return (assay_status)bad;
 }
 
+static json_t *tuple_json(const assay_kernel_desc *desc)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < desc->dtype_count; i++)
+        (void)json_array_append_new(list, json_integer(desc->dtypes[i]));
+    return list;
+}
+
 static assay_status binding_row(assay__plugin *plugin, const assay_kernel_desc *desc,
                                 const char *isa, json_t *list)
 {
@@ -166,7 +175,7 @@ static assay_status binding_row(assay__plugin *plugin, const assay_kernel_desc *
     bad = (int)assay__json_put_string(row, "backend", plugin->manifest->name);
     bad |= (int)assay__json_put_string(row, "kernel", desc->name);
     bad |= (int)assay__json_put_int(row, "op", desc->op);
-    bad |= (int)assay__json_put_int(row, "dtype", desc->dtypes[0]);
+    bad |= (int)assay__json_put_take(row, "dtypes", tuple_json(desc));
     bad |= (int)assay__json_put_string(row, "revision", hex);
     bad |= (int)assay__json_put_bool(row, "available", binding.available != 0);
     bad |= (int)assay__json_put_string(row, "reason", binding.reason);

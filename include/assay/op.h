@@ -71,8 +71,8 @@ typedef struct assay_op_info {
     const char *name;
     assay_op_family family;
     unsigned inputs, outputs;
-    const char *dtype_rule, *dtypes;
-    const char *flops, *bytes; /* expressions */
+    const char *dtype_rule, *dtypes; /* op.def says how they read; assay_op_tuple reads them */
+    const char *flops, *bytes;       /* expressions */
     const char *doc;
     const assay_param_info *params; /* catalogue order */
     size_t param_count;
@@ -86,6 +86,9 @@ typedef struct assay_op_info {
 const assay_op_info *assay_op_get(assay_op_id id);
 /* ASSAY_INVALID names the nearest op and lists all. */
 assay_status assay_op_find(const char *name, assay_op_id *out);
+/* Number `index` of the dtype tuples that the op takes, inputs then outputs; false past the last.
+ */
+bool assay_op_tuple(assay_op_id op, size_t index, assay_dtype out[ASSAY_MAX_OPERANDS]);
 /* -1 when the op has no such parameter. */
 int assay_op_param_index(assay_op_id op, const char *name);
 
@@ -104,8 +107,8 @@ typedef struct assay_problem {
     assay_value params[ASSAY_MAX_PARAMS];
 } assay_problem;
 
-/* Empty problem: dtypes by the op's rule for T (UNSUPPORTED when T is not allowed), parameters at
- * their defaults. */
+/* Empty problem: dtypes by the op's rule for T (UNSUPPORTED when T is not allowed, INVALID when the
+ * rule has another dtype that T leaves open), parameters at their defaults. */
 assay_status assay_problem_init(assay_op_id op, assay_dtype t, assay_problem *out);
 /* Full dtype tuple, inputs then outputs; must fit the op's rule. */
 assay_status assay_problem_init_tuple(assay_op_id op, const assay_dtype *dtypes, size_t count,

@@ -14,9 +14,9 @@ cat "$(dirname "$0")/$1.json"
 EOS
 chmod +x "$WORK/assay"
 cat >"$WORK/clean-ops" <<'EOS'
-{"ops": [{"op": "twice", "dtype_rule": ["T", "T"], "dtypes": ["f64", "f32"], "flops": "n", "bytes": "2*n*dtype_bytes(0)",
+{"ops": [{"op": "twice", "dtype_rule": ["T", "T"], "dtypes": ["f64", "f32"], "tuples": ["f64,f64", "f32,f32"], "flops": "n", "bytes": "2*n*dtype_bytes(0)",
   "doc": "y = 2 x", "params": [{"name": "n", "doc": "elements"}]},
- {"op": "pick", "dtype_rule": ["u8", "T", "U"], "dtypes": ["f32"], "flops": "0", "bytes": "rows", "doc": "y = x[i]",
+ {"op": "pick", "dtype_rule": ["u8", "T", "U"], "dtypes": ["f32"], "tuples": ["u8,f32,f16"], "flops": "0", "bytes": "rows", "doc": "y = x[i]",
   "params": [{"name": "rows", "doc": "rows"}]}]}
 EOS
 cat >"$WORK/clean-kernels" <<'EOS'
@@ -41,17 +41,17 @@ refuse() {
 
 plant
 scripts/check-catalogue "$WORK/assay" "$WORK/tree" || fail "the clean catalogue is refused"
-plant . '.kernels |= map(select(.kernel != "ref_twice_f64"))' && refuse 'twice: no reference for f64'
+plant . '.kernels |= map(select(.kernel != "ref_twice_f64"))' && refuse 'twice: no reference for f64,f64'
 plant . '.kernels |= map(if .kernel == "ref_twice_f64" then .backend = "cpu" else . end)' &&
-    refuse 'twice: no reference for f64'
+    refuse 'twice: no reference for f64,f64'
 plant . '.kernels |= map(if .kernel == "ref_pick" then .dtypes[0] = "i8" else . end)' &&
-    refuse 'pick: no reference for f32'
+    refuse 'pick: no reference for u8,f32,f16'
 plant '.ops[0].flops = ""' && refuse 'twice: no flops'
 plant '.ops[0].bytes = ""' && refuse 'twice: no bytes'
 plant '.ops[0].bytes = "2*nn"' && refuse 'twice: bytes depend on no parameter: 2*nn'
 plant . '.kernels |= map(if .backend == "cpu" then .claims = {} else . end)' &&
     refuse 'twice: kernel cpu/cpu_twice of f32,f32 claims nothing'
-plant '.ops[1].dtypes = []' '.kernels |= map(select(.op != "pick"))' && refuse 'pick: no kernel, so no claim'
+plant '.ops[1].tuples = []' '.kernels |= map(select(.op != "pick"))' && refuse 'pick: no kernel, so no claim'
 plant '.ops[1].doc = ""' && refuse 'pick: no doc line'
 plant 'del(.ops[1].params[0].doc)' && refuse 'pick: no doc line of parameter rows'
 plant && echo 'int a = ASSAY_OP_twice, b = ASSAY_OP_pick_rows;' >"$WORK/tree/tests/unit/test_x.c" &&

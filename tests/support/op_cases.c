@@ -45,15 +45,33 @@ static size_t values(const assay_param_info *p)
 
 static void text_of(assay_op_id op, size_t index, char text[OP_CASE_TEXT]);
 
+/* Of T and the first dtype beside it that the op takes. */
+static assay_problem empty_of(assay_op_id op, assay_dtype t)
+{
+    const assay_op_info *info = assay_op_get(op);
+    assay_dtype dtypes[ASSAY_MAX_OPERANDS];
+    assay__rule_types types;
+    assay_problem p;
+
+    if (assay_problem_init(op, t, &p) == ASSAY_OK)
+        return p;
+    for (size_t i = 0; assay__op_types(info, i, &types); i++)
+        if (types.t == t) {
+            ck_assert(assay_op_tuple(op, i, dtypes));
+            ck_assert_int_eq(assay_problem_init_tuple(op, dtypes, info->inputs + info->outputs, &p),
+                             ASSAY_OK);
+            return p;
+        }
+    ck_abort_msg("%s takes no %s", info->name, assay_dtype_name(t));
+}
+
 /* What the catalogue's requirements refuse is no case. */
 static bool is_valid(assay_op_id op, size_t index)
 {
     char text[OP_CASE_TEXT], *rest = text;
-    assay_dtype t = ASSAY_F32;
-    assay_problem p;
+    assay_problem p = empty_of(op, ASSAY_F32);
 
     text_of(op, index, text);
-    ck_assert_int_eq(assay_problem_init(op, t, &p), ASSAY_OK);
     for (char *item; (item = strsep(&rest, ",")) != NULL;) {
         char *value = strchr(item, '=');
         *value++ = '\0';
@@ -111,17 +129,17 @@ static void text_of(assay_op_id op, size_t index, char text[OP_CASE_TEXT])
     }
 }
 
-assay_problem op_case_example(assay_op_id op, assay_dtype dtype)
+static assay_problem with_extents(const assay_problem *empty)
 {
     /* The second where a requirement refuses the first. */
     static const int64_t extent[][WIDTH] = {{48, 100, 17, 5, 12, 3, 2}, {2, 8, 4, 19, 17, 24, 2}};
-    const assay_op_info *info = assay_op_get(op);
+    const assay_op_info *info = assay_op_get((assay_op_id)empty->op);
     assay_status status = ASSAY_INVALID;
-    assay_problem p;
+    assay_problem p = *empty;
 
     for (size_t row = 0; row < 2 && status != ASSAY_OK; row++) {
         size_t at = 0;
-        ck_assert_int_eq(assay_problem_init(op, dtype, &p), ASSAY_OK);
+        p = *empty;
         for (size_t i = 0; i < info->param_count; i++)
             if (is_extent(&info->params[i]))
                 ck_assert_int_eq(
@@ -132,4 +150,22 @@ assay_problem op_case_example(assay_op_id op, assay_dtype dtype)
     }
     ck_assert_msg(status == ASSAY_OK, "%s", assay_last_error());
     return p;
+}
+
+assay_problem op_case_example(assay_op_id op, assay_dtype dtype)
+{
+    const assay_problem empty = empty_of(op, dtype);
+
+    return with_extents(&empty);
+}
+
+assay_problem op_case_example_of(assay_op_id op, const uint8_t *dtypes, size_t count)
+{
+    assay_dtype tuple[ASSAY_MAX_OPERANDS];
+    assay_problem empty;
+
+    for (size_t i = 0; i < count; i++)
+        tuple[i] = (assay_dtype)dtypes[i];
+    ck_assert_int_eq(assay_problem_init_tuple(op, tuple, count, &empty), ASSAY_OK);
+    return with_extents(&empty);
 }

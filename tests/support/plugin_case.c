@@ -61,11 +61,21 @@ static void set_params(assay_problem *p, const char *params)
     }
 }
 
-void plugin_case_init(plugin_case *c, assay_op_id op, assay_dtype t, const char *params,
-                      size_t skew)
+assay_problem plugin_problem_of(const assay_kernel_desc *kernel)
 {
-    memset(c, 0, sizeof *c);
-    ck_assert_int_eq(assay_problem_init(op, t, &c->problem), ASSAY_OK);
+    assay_dtype dtypes[ASSAY_MAX_OPERANDS];
+    assay_problem p;
+
+    for (size_t i = 0; i < kernel->dtype_count; i++)
+        dtypes[i] = (assay_dtype)kernel->dtypes[i];
+    ck_assert_msg(assay_problem_init_tuple(kernel->op, dtypes, kernel->dtype_count, &p) == ASSAY_OK,
+                  "%s: %s", kernel->name, assay_last_error());
+    return p;
+}
+
+/* Operands of c->problem. */
+static void make_operands(plugin_case *c, const char *params, size_t skew)
+{
     set_params(&c->problem, params);
     ck_assert_msg(assay_problem_check(&c->problem) == ASSAY_OK, "%s: %s", params,
                   assay_last_error());
@@ -83,6 +93,22 @@ void plugin_case_init(plugin_case *c, assay_op_id op, assay_dtype t, const char 
                          ASSAY_OK);
         c->elements = assay_problem_operand_elements(&c->problem, i);
     }
+}
+
+void plugin_case_init(plugin_case *c, assay_op_id op, assay_dtype t, const char *params,
+                      size_t skew)
+{
+    memset(c, 0, sizeof *c);
+    ck_assert_msg(assay_problem_init(op, t, &c->problem) == ASSAY_OK, "%s", assay_last_error());
+    make_operands(c, params, skew);
+}
+
+void plugin_case_of(plugin_case *c, const assay_kernel_desc *kernel, const char *params,
+                    size_t skew)
+{
+    memset(c, 0, sizeof *c);
+    c->problem = plugin_problem_of(kernel);
+    make_operands(c, params, skew);
 }
 
 void plugin_case_clear(plugin_case *c)

@@ -11,6 +11,9 @@
  * test when it cannot be loaded. */
 const assay_manifest *plugin_load(const char *name);
 
+/* Problem without parameters, with the dtypes of a kernel. */
+assay_problem plugin_problem_of(const assay_kernel_desc *kernel);
+
 /* Row with this op, T and name (NULL: the first); NULL when there is none. */
 const assay_kernel_desc *plugin_kernel(const assay_manifest *m, assay_op_id op, assay_dtype t,
                                        const char *name);
@@ -28,6 +31,9 @@ typedef struct plugin_case {
 /* `problem` as "name=value,..."; `skew`: bytes by which each operand is off 64. */
 void plugin_case_init(plugin_case *c, assay_op_id op, assay_dtype t, const char *params,
                       size_t skew);
+/* The same with the dtypes of a kernel. */
+void plugin_case_of(plugin_case *c, const assay_kernel_desc *kernel, const char *params,
+                    size_t skew);
 void plugin_case_clear(plugin_case *c);
 double plugin_case_get(const plugin_case *c, uint32_t operand, int64_t index);
 void plugin_case_set(plugin_case *c, uint32_t operand, int64_t index, double value);

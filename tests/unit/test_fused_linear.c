@@ -96,7 +96,7 @@ static void check_shape(const assay_manifest *m, assay_instance *instance, const
         if (k->op != ASSAY_OP_fused_linear ||
             (instance != NULL && !plugin_all_runs(m, instance, k)))
             continue;
-        plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], params, 8);
+        plugin_case_of(&c, k, params, 8);
         fill(&c, special);
         double *want = malloc((size_t)(c.elements + 1) * sizeof *want);
         ck_assert_ptr_nonnull(want);
@@ -146,7 +146,7 @@ START_TEST(values_made_by_hand)
         plugin_case c;
         if (k->op != ASSAY_OP_fused_linear || (!is_ref && !plugin_all_runs(m, instance, k)))
             continue;
-        plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], "m=2,n=3,k=2", 0);
+        plugin_case_of(&c, k, "m=2,n=3,k=2", 0);
         for (int64_t j = 0; j < 4; j++)
             plugin_case_set(&c, 0, j, a[j]);
         for (int64_t j = 0; j < 6; j++)

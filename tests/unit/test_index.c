@@ -127,7 +127,7 @@ START_TEST(kernels_move_rows_bit_for_bit)
             plugin_case c;
             if (!is_index(k->op) || !plugin_all_runs(m, instance, k))
                 continue;
-            plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], shapes[_i % SHAPES], skew);
+            plugin_case_of(&c, k, shapes[_i % SHAPES], skew);
             fill(&c, 7 + i);
             run_each(&c, k);
             plugin_case_clear(&c);
@@ -195,7 +195,7 @@ START_TEST(values_made_by_hand)
             plugin_case c;
             if (k->op != h->op || (k->requires_isa != NULL && !__builtin_cpu_supports("avx2")))
                 continue;
-            plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], h->params, 0);
+            plugin_case_of(&c, k, h->params, 0);
             for (int64_t j = 0; j < assay_problem_operand_elements(&c.problem, 0); j++)
                 plugin_case_set(&c, 0, j, h->x[j]);
             for (int64_t j = 0; j < c.elements; j++)
@@ -226,7 +226,7 @@ START_TEST(bad_indices_are_refused_before_anything_is_touched)
             plugin_case c;
             if (!is_index(k->op) || (k->requires_isa != NULL && !__builtin_cpu_supports("avx2")))
                 continue;
-            plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], "rows=5,cols=3,n=40", 0);
+            plugin_case_of(&c, k, "rows=5,cols=3,n=40", 0);
             fill(&c, 1);
             indices(&c)[39] = bad[_i];
             for (uint32_t o = 0; o < 3; o += 2) {

@@ -306,7 +306,7 @@ static void check_problem(const assay_kernel_desc *k, const char *params, size_t
     plugin_case c;
     assay_wide w;
 
-    plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], params, skew);
+    plugin_case_of(&c, k, params, skew);
     fill_inputs(&c, k->op, set);
     plugin_case_wide(&c, plugin_oracle(ref, k->op), 1, &w);
     variants v = {.kernel = k, .c = &c, .wide = &w, .params = params, .thorough = thorough};
@@ -376,11 +376,10 @@ static void check_leading(const assay_kernel_desc *k, const char *params)
     int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
     plugin_case dense, apart;
     assay_wide w;
-    size_t bytes = assay_dtype_bytes((assay_dtype)k->dtypes[0]);
 
     for (size_t i = 0; i < k->tunable_count; i++)
         tunables[i] = k->tunables[i].default_value;
-    plugin_case_init(&dense, k->op, (assay_dtype)k->dtypes[0], params, 0);
+    plugin_case_of(&dense, k, params, 0);
     fill_inputs(&dense, k->op, 0);
     plugin_case_wide(&dense, plugin_oracle(ref, k->op), 1, &w);
     apart = dense;
@@ -389,6 +388,7 @@ static void check_leading(const assay_kernel_desc *k, const char *params)
         if (t->rank < 3)
             continue;
         int64_t rows = t->dims[0] * t->dims[1], cols = t->dims[2], ld = cols + 3;
+        size_t bytes = assay_dtype_bytes(t->dtype);
         char *memory = malloc((size_t)(rows * ld) * bytes);
         ck_assert_ptr_nonnull(memory);
         memset(memory, 0x5a, (size_t)(rows * ld) * bytes);
@@ -403,6 +403,7 @@ static void check_leading(const assay_kernel_desc *k, const char *params)
     }
     ck_assert_int_eq(plugin_case_run(&apart, k, tunables), ASSAY_OK);
     const assay_tensor *y = &apart.operands[apart.count - 1];
+    size_t bytes = assay_dtype_bytes(y->dtype);
     for (int64_t r = 0; r < y->dims[0] * y->dims[1]; r++) {
         const char *row = (const char *)y->buffer.at.host + (size_t)(r * y->strides[1]) * bytes;
         for (size_t b = (size_t)y->dims[2] * bytes; b < (size_t)y->strides[1] * bytes; b++)
@@ -436,7 +437,7 @@ static void check_leading_if_taken(const assay_kernel_desc *k, const char *param
 
     for (size_t t = 0; t < k->tunable_count; t++)
         tunables[t] = k->tunables[t].default_value;
-    plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], params, 0);
+    plugin_case_of(&c, k, params, 0);
     if ((k->caps[k->dtype_count - 1].layouts & ASSAY_CAP_LEADING) != 0 &&
         (k->can_run_fn == NULL || k->can_run_fn(&c.problem, tunables)))
         check_leading(k, params);
@@ -472,7 +473,7 @@ START_TEST(kernel_extremes_tell_zeros_apart)
         if ((k->op != ASSAY_OP_max_reduce && k->op != ASSAY_OP_min_reduce) ||
             !plugin_all_runs(m, instance, k))
             continue;
-        plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], "outer=1,axis=2,inner=74", 0);
+        plugin_case_of(&c, k, "outer=1,axis=2,inner=74", 0);
         for (int64_t j = 0; j < 74; j++) {
             plugin_case_set(&c, 0, j, j < 37 ? 0.0 : -0.0);
             plugin_case_set(&c, 0, 74 + j, j < 37 ? -0.0 : 0.0);
@@ -502,7 +503,7 @@ START_TEST(kernel_softmax_special_rows)
         assay_wide w;
         if (k->op != ASSAY_OP_softmax_last_dim || !plugin_all_runs(m, instance, k))
             continue;
-        plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], "rows=80,cols=37", 0);
+        plugin_case_of(&c, k, "rows=80,cols=37", 0);
         plugin_case_fill(&c, 0, 3, 30.0);
         for (int64_t j = 0; j < 37; j++) {
             plugin_case_set(&c, 0, j * 37 + j, NAN);
@@ -539,7 +540,7 @@ START_TEST(kernel_of_16_bits_holds_everywhere)
             continue;
         for (size_t t = 0; t < k->tunable_count; t++)
             tunables[t] = k->tunables[t].default_value;
-        plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], "n=65536", 0);
+        plugin_case_of(&c, k, "n=65536", 0);
         uint16_t *x = assay_tensor_data(&c.operands[0]);
         for (size_t j = 0; j < 65536; j++)
             x[j] = (uint16_t)j;

@@ -74,7 +74,7 @@ static void check_one(const assay_kernel_desc *k, const struct row *r)
 
     for (size_t i = 0; i < k->tunable_count; i++)
         tunables[i] = k->tunables[i].default_value;
-    plugin_case_init(&c, ASSAY_OP_matmul, t, r->params, 0);
+    plugin_case_of(&c, k, r->params, 0);
     plugin_case_poison(&c);
     for (int64_t i = 0; i < c.elements && beta != 0.0; i++)
         plugin_case_set(&c, 2, i, old_value(i));
@@ -137,7 +137,7 @@ static void *move_to_edge(assay_tensor *t, int64_t bytes, size_t *mapped)
     return pages;
 }
 
-static void check_edge(const assay_kernel_desc *k, assay_op_id op, const char *params)
+static void check_edge(const assay_kernel_desc *k, const char *params)
 {
     int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
     void *pages[ASSAY_MAX_OPERANDS];
@@ -146,7 +146,7 @@ static void check_edge(const assay_kernel_desc *k, assay_op_id op, const char *p
 
     for (size_t i = 0; i < k->tunable_count; i++)
         tunables[i] = k->tunables[i].default_value;
-    plugin_case_init(&c, op, (assay_dtype)k->dtypes[0], params, 0);
+    plugin_case_of(&c, k, params, 0);
     for (uint32_t i = 0; i < c.count; i++) {
         plugin_case_fill(&c, i, i + 1, 1.0);
         pages[i] =
@@ -172,7 +172,7 @@ START_TEST(nothing_beyond_operands_is_read)
         const assay_kernel_desc *k = &m->kernels[i];
         bool takes = k->op == ASSAY_OP_matmul || (k->op == ASSAY_OP_fused_linear && plain);
         if (takes && plugin_all_runs(m, instance, k))
-            check_edge(k, k->op, params);
+            check_edge(k, params);
     }
     plugin_all_close(m, &instance);
 }
@@ -204,8 +204,7 @@ START_TEST(other_alphas_let_nan_through)
             continue;
         for (size_t j = 0; j < k->tunable_count; j++)
             tunables[j] = k->tunables[j].default_value;
-        plugin_case_init(&c, ASSAY_OP_matmul, (assay_dtype)k->dtypes[0],
-                         "m=7,n=17,k=9,alpha=0x1p-149", 0);
+        plugin_case_of(&c, k, "m=7,n=17,k=9,alpha=0x1p-149", 0);
         plugin_case_fill(&c, 0, 1, 1.0);
         plugin_case_fill(&c, 1, 2, 1.0);
         for (int64_t j = 0; j < 7; j++)

@@ -501,7 +501,7 @@ START_TEST(manifest_empty_problems_succeed)
             op_case_text(k->op, j, text);
             if (strstr(text, "=0") == NULL)
                 continue;
-            plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], text, 0);
+            plugin_case_of(&c, k, text, 0);
             ck_assert_msg(plugin_case_run(&c, k, NULL) == ASSAY_OK, "%s %s", k->name, text);
             plugin_case_clear(&c);
         }

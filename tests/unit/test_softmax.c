@@ -222,7 +222,7 @@ START_TEST(kernels_follow_the_laws_of_special_values)
         assay_wide w;
         if (!is_softmax(k->op) || !plugin_all_runs(m, instance, k))
             continue;
-        plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], places[_i % PLACES], 8);
+        plugin_case_of(&c, k, places[_i % PLACES], 8);
         if (k->can_run_fn(&c.problem, tunables)) {
             fill_special(&c);
             plugin_case_wide(&c, plugin_oracle(ref, k->op), 1, &w);

@@ -43,7 +43,7 @@ static bool launch_of(const assay_kernel_desc *k, assay_unary_launch *out)
 
     if (!isa_present(k))
         return false;
-    ck_assert_int_eq(assay_problem_init(k->op, (assay_dtype)k->dtypes[0], &p), ASSAY_OK);
+    p = plugin_problem_of(k);
     *out = (assay_unary_launch){.backend = &backend, .kernel = k};
     if (assay__unary_problem(&p, &out->problem) != ASSAY_OK)
         return false;

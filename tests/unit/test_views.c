@@ -156,7 +156,7 @@ static int check_problem(const assay_kernel_desc *k, const char *params)
 {
     views_job j = {.kernel = k};
 
-    plugin_case_init(&j.c, k->op, (assay_dtype)k->dtypes[0], params, 0);
+    plugin_case_of(&j.c, k, params, 0);
     for (size_t i = 0; i < k->tunable_count; i++)
         j.tunables[i] = k->tunables[i].default_value;
     j.bytes = (size_t)assay_problem_operand_bytes(&j.c.problem, j.c.count - 1);
@@ -183,7 +183,7 @@ static int check_kernel(const assay_kernel_desc *k)
         char text[OP_CASE_TEXT];
         plugin_case c;
         op_case_text(k->op, i, text);
-        plugin_case_init(&c, k->op, (assay_dtype)k->dtypes[0], text, 0);
+        plugin_case_of(&c, k, text, 0);
         int64_t elements = c.elements;
         plugin_case_clear(&c);
         if (elements > 0 && elements < 3000)
