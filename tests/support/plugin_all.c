@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/machine.h"
 #include "tests/support/plugin_case.h"
 
 static glob_t plugins;
@@ -37,8 +38,11 @@ bool plugin_all_open(const assay_manifest *m, assay_instance **instance)
 
 static bool isa_present(const assay_kernel_desc *k)
 {
-    return k->requires_isa == NULL ||
-           (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+    static const assay__machine here = ASSAY__MACHINE_HERE;
+    char usable[512], missing[64];
+
+    return assay__machine_isa(&here, usable, sizeof usable) &&
+           assay_isa_covers(usable, k->requires_isa, missing, sizeof missing);
 }
 
 bool plugin_all_has(const assay_manifest *m, assay_op_id op)

@@ -11,42 +11,19 @@
 #include "assay/status.h"
 #include "calibrate/accept.h"
 #include "sweep/acceptance.h"
+#include "tests/support/every_kernel.h"
 #include "tests/support/plugin_case.h"
 
-static const assay_manifest *plugins[3]; /* ref, cpu, openblas */
-static bool openblas_opens;
+static const assay_manifest *ref;
 
 static void setup(void)
 {
-    static const char *const names[] = {"ref", "cpu", "openblas"};
-    assay_instance *instance = NULL;
-
-    for (size_t i = 0; i < 3; i++)
-        plugins[i] = plugin_load(names[i]);
-    openblas_opens = plugins[2]->backend->open(NULL, &instance) == ASSAY_OK;
-    if (openblas_opens)
-        plugins[2]->backend->close(instance);
+    every_kernel_open();
+    ref = plugin_load("ref");
 }
 
 static const assay_dtype floats[] = {ASSAY_F64, ASSAY_F32, ASSAY_F16, ASSAY_BF16};
 #define FLOATS 4
-
-static bool can_run(size_t plugin, const assay_kernel_desc *k, const plugin_case *c)
-{
-    int64_t tunables[ASSAY_MAX_TUNABLES] = {1};
-
-    if (k->op != ASSAY_OP_attention || k->dtypes[0] != c->problem.dtypes[0] ||
-        (plugin == 2 && !openblas_opens))
-        return false;
-    if (k->requires_isa != NULL &&
-        !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
-        return false;
-    if (k->requires_isa != NULL && strstr(k->requires_isa, "avx512") != NULL &&
-        !(__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-          __builtin_cpu_supports("avx512dq")))
-        return false;
-    return k->can_run_fn == NULL || k->can_run_fn(&c->problem, tunables);
-}
 
 /* Keys that query i sees. */
 static int64_t seen(const assay_problem *p, int64_t i)
@@ -118,48 +95,49 @@ static bool same(double got, double want)
     return isnan(want) ? isnan(got) : got >= want && got <= want;
 }
 
-/* Every kernel gives `want`, within the op's bound of it where that is finite. */
-static void check_kernels(plugin_case *c, const long double *want, const char *what)
-{
+typedef struct judge {
     assay_accept_spec spec;
     assay_wide wide;
-    int ran = 0;
+    const long double *want;
+    const char *what;
+} judge;
 
-    ck_assert_int_eq(assay__acceptance_of(&c->problem, &spec), ASSAY_OK);
-    plugin_case_wide(c, plugin_oracle(plugins[0], ASSAY_OP_attention), 2, &wide);
-    for (int64_t j = 0; j < c->elements; j++) {
-        double gap = fabs((double)(want[j] - (long double)wide.hi[j]) - wide.lo[j]);
-        ck_assert_msg(isfinite(want[j]) ? gap <= wide.bound[j] + 1e-17 * wide.magnitude[j]
-                                        : same(wide.hi[j], (double)want[j]),
-                      "%s element %ld: oracle %.17g +- %g, not %.17g", what, (long)j, wide.hi[j],
-                      wide.bound[j], (double)want[j]);
-        ck_assert(!isfinite(want[j]) || wide.magnitude[j] >= fabs(wide.hi[j]));
+static void check_kernel(plugin_case *c, const assay_kernel_desc *k, void *cookie)
+{
+    const judge *j = cookie;
+
+    for (int64_t i = 0; i < c->elements; i++) {
+        assay_accept_element e = {.y = plugin_case_get(c, 3, i),
+                                  .hi = (double)j->want[i],
+                                  .lo = (double)(j->want[i] - (long double)(double)j->want[i]),
+                                  .magnitude = j->wide.magnitude[i]};
+        if (!isfinite(j->want[i]))
+            e.lo = 0.0;
+        ck_assert_msg(assay__accept(&e, &j->spec) != ASSAY_ACCEPT_FAIL,
+                      "%s %s %s element %ld: %g, not %g", k->name,
+                      assay_dtype_name(c->operands[0].dtype), j->what, (long)i, e.y, e.hi);
     }
-    for (size_t p = 0; p < 3; p++)
-        for (size_t i = 0; i < plugins[p]->kernel_count; i++) {
-            const assay_kernel_desc *k = &plugins[p]->kernels[i];
-            int64_t tunables[ASSAY_MAX_TUNABLES] = {2};
-            if (!can_run(p, k, c))
-                continue;
-            for (size_t t = 1; t < k->tunable_count; t++)
-                tunables[t] = k->tunables[t].default_value;
-            plugin_case_poison(c);
-            ck_assert_int_eq(plugin_case_run(c, k, tunables), ASSAY_OK);
-            for (int64_t j = 0; j < c->elements; j++) {
-                assay_accept_element e = {.y = plugin_case_get(c, 3, j),
-                                          .hi = (double)want[j],
-                                          .lo = (double)(want[j] - (long double)(double)want[j]),
-                                          .magnitude = wide.magnitude[j]};
-                if (!isfinite(want[j]))
-                    e.lo = 0.0;
-                ck_assert_msg(assay__accept(&e, &spec) != ASSAY_ACCEPT_FAIL,
-                              "%s %s %s element %ld: %g, not %g", k->name,
-                              assay_dtype_name(c->operands[0].dtype), what, (long)j, e.y, e.hi);
-            }
-            ran++;
-        }
-    ck_assert_int_ge(ran, 2);
-    plugin_wide_clear(&wide);
+}
+
+/* The oracle and every kernel give `want`, within the op's bound of it where that is finite. */
+static void check_kernels(plugin_case *c, const long double *want, const char *what)
+{
+    judge j = {.want = want, .what = what};
+    assay_wide *wide = &j.wide;
+
+    ck_assert_int_eq(assay__acceptance_of(&c->problem, &j.spec), ASSAY_OK);
+    plugin_case_wide(c, plugin_oracle(ref, ASSAY_OP_attention), 2, wide);
+    for (int64_t i = 0; i < c->elements; i++) {
+        double gap = fabs((double)(want[i] - (long double)wide->hi[i]) - wide->lo[i]);
+        ck_assert_msg(isfinite(want[i]) ? gap <= wide->bound[i] + 1e-17 * wide->magnitude[i]
+                                        : same(wide->hi[i], (double)want[i]),
+                      "%s element %ld: oracle %.17g +- %g, not %.17g", what, (long)i, wide->hi[i],
+                      wide->bound[i], (double)want[i]);
+        ck_assert(!isfinite(want[i]) || wide->magnitude[i] >= fabs(wide->hi[i]));
+    }
+    plugin_case_poison(c);
+    ck_assert_int_ge(every_kernel(c, check_kernel, &j), 2);
+    plugin_wide_clear(wide);
 }
 
 /* ---- values made by hand --------------------------------------------------------------------- */
@@ -176,6 +154,9 @@ static const struct hand {
     {"b=1,hq=1,hkv=1,sq=1,sk=4,d=1", {0}, {1, 2, 3, 4}, {1, 2, 3, 6}, {3}},
     /* The scale multiplies: weights 3 : 1. */
     {"b=1,hq=1,hkv=1,sq=1,sk=2,d=1,scale=2", {0.5}, {LN3, 0}, {4, 8}, {5}},
+    /* Scores whose exponentials no dtype holds, and none but 0 does. */
+    {"b=1,hq=1,hkv=1,sq=1,sk=3,d=1", {1000}, {1, 1, -1}, {3, 5, 9}, {4}},
+    {"b=1,hq=1,hkv=1,sq=1,sk=3,d=1", {-1000}, {1, 1, 2}, {3, 5, 9}, {4}},
     /* 1 / sqrt(4) where none is given. */
     {"b=1,hq=1,hkv=1,sq=1,sk=2,d=4",
      {2, 0, 0, 0},
@@ -326,7 +307,7 @@ START_TEST(unknown_scores_leave_any_mixture)
     plugin_case_set(&c, 1, 1, 0x1.000002p0); /* 2 above the first */
     plugin_case_set(&c, 2, 0, 3.0);
     plugin_case_set(&c, 2, 1, -1.0);
-    plugin_case_wide(&c, plugin_oracle(plugins[0], ASSAY_OP_attention), 1, &w);
+    plugin_case_wide(&c, plugin_oracle(ref, ASSAY_OP_attention), 1, &w);
     double weight = 1.0 / (1.0 + exp(-2.0)), want = 3.0 * (1.0 - weight) - weight;
     ck_assert_msg(fabs(w.hi[0] + w.lo[0] - want) < 1e-12, "%g, not %g", w.hi[0], want);
     ck_assert_int_eq(assay__acceptance_of(&c.problem, &spec), ASSAY_OK);
@@ -357,10 +338,9 @@ START_TEST(wrong_results_are_outside_the_bound)
             plugin_case_fill(&c, o, 11 + o, 1.0);
             plugin_case_fill(&other, o, 11 + o, 1.0);
         }
-        plugin_case_wide(&c, plugin_oracle(plugins[0], ASSAY_OP_attention), 1, &w);
+        plugin_case_wide(&c, plugin_oracle(ref, ASSAY_OP_attention), 1, &w);
         ck_assert_int_eq(
-            plugin_case_run(&other, plugin_kernel(plugins[0], ASSAY_OP_attention, ASSAY_F32, NULL),
-                            NULL),
+            plugin_case_run(&other, plugin_kernel(ref, ASSAY_OP_attention, ASSAY_F32, NULL), NULL),
             ASSAY_OK);
         ck_assert_int_eq(assay__acceptance_of(&c.problem, &spec), ASSAY_OK);
         for (int64_t j = 0; j < c.elements; j++) {
@@ -382,7 +362,7 @@ END_TEST
 /* Every part of the output asked for alone equals the same part of the whole. */
 START_TEST(ranges_agree_with_the_whole)
 {
-    const assay_oracle_desc *oracle = plugin_oracle(plugins[0], ASSAY_OP_attention);
+    const assay_oracle_desc *oracle = plugin_oracle(ref, ASSAY_OP_attention);
     double hi[300], lo[300], bound[300], magnitude[300];
     plugin_case c;
     assay_wide all;
@@ -420,8 +400,9 @@ START_TEST(runs_of_rows_agree)
 
     plugin_case_init(&c, ASSAY_OP_attention, ASSAY_F32,
                      "b=1,hq=2,hkv=1,sq=2100,sk=4200,d=1,causal=1", 0);
-    const assay_kernel_desc *k = plugin_kernel(plugins[2], ASSAY_OP_attention, ASSAY_F32, NULL);
-    if (can_run(2, k, &c)) {
+    const assay_kernel_desc *k =
+        plugin_kernel(plugin_load("openblas"), ASSAY_OP_attention, ASSAY_F32, NULL);
+    if (every_kernel_can(k)) {
         for (uint32_t o = 0; o < 3; o++)
             plugin_case_fill(&c, o, 9 + o, 1.0);
         plugin_case_poison(&c);
@@ -430,7 +411,8 @@ START_TEST(runs_of_rows_agree)
         ck_assert_ptr_nonnull(got);
         for (int64_t i = 0; i < c.elements; i++)
             got[i] = plugin_case_get(&c, 3, i);
-        k = plugin_kernel(plugins[1], ASSAY_OP_attention, ASSAY_F32, "cpu_attention_portable");
+        k = plugin_kernel(plugin_load("cpu"), ASSAY_OP_attention, ASSAY_F32,
+                          "cpu_attention_portable");
         ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
         for (int64_t i = 0; i < c.elements; i++)
             ck_assert_msg(fabs(got[i] - plugin_case_get(&c, 3, i)) <= 1e-4, "row %ld: %g, not %g",
@@ -509,7 +491,7 @@ int main(void)
     TCase *tcase = tcase_create("attention");
 
     tcase_set_timeout(tcase, 120);
-    tcase_add_unchecked_fixture(tcase, setup, NULL);
+    tcase_add_unchecked_fixture(tcase, setup, every_kernel_close);
     tcase_add_loop_test(tcase, values_made_by_hand, 0, FLOATS);
     tcase_add_loop_test(tcase, kernels_follow_the_definition, 0, FLOATS * SHAPES);
     tcase_add_loop_test(tcase, unseen_keys_have_no_part, 0, FLOATS);

@@ -12,56 +12,26 @@
 
 #include "assay/status.h"
 #include "calibrate/inputs.h"
+#include "tests/support/every_kernel.h"
 #include "tests/support/plugin_case.h"
 
-static const assay_manifest *plugins[2]; /* ref, cpu */
+static const assay_manifest *ref, *cpu;
 
 static void setup(void)
 {
-    plugins[0] = plugin_load("ref");
-    plugins[1] = plugin_load("cpu");
+    every_kernel_open();
+    ref = plugin_load("ref");
+    cpu = plugin_load("cpu");
 }
 
 static const assay_dtype floats[] = {ASSAY_F64, ASSAY_F32, ASSAY_F16, ASSAY_BF16};
 #define FLOATS 4
 
-static bool can_run(const assay_kernel_desc *k, const plugin_case *c, assay_dtype t)
+/* Every kernel gives want[], and leaves nothing of what was there. */
+static void check_kernels(plugin_case *c, const double *want, const char *what)
 {
-    int64_t tunables[ASSAY_MAX_TUNABLES] = {1};
-
-    if (k->op != ASSAY_OP_conv2d || k->dtypes[0] != t)
-        return false;
-    if (k->requires_isa != NULL &&
-        !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
-        return false;
-    return k->can_run_fn == NULL || k->can_run_fn(&c->problem, tunables);
-}
-
-static bool same(double got, double want)
-{
-    return isnan(want) ? isnan(got) : got >= want && got <= want;
-}
-
-/* Every kernel of both plug-ins gives want[]. */
-static void check_kernels(plugin_case *c, assay_dtype t, const double *want, const char *what)
-{
-    int64_t tunables[ASSAY_MAX_TUNABLES] = {2};
-    int ran = 0;
-
-    for (size_t p = 0; p < 2; p++)
-        for (size_t i = 0; i < plugins[p]->kernel_count; i++) {
-            const assay_kernel_desc *k = &plugins[p]->kernels[i];
-            if (!can_run(k, c, t))
-                continue;
-            plugin_case_poison(c);
-            ck_assert_int_eq(plugin_case_run(c, k, tunables), ASSAY_OK);
-            for (int64_t j = 0; j < c->elements; j++)
-                ck_assert_msg(same(plugin_case_get(c, 2, j), want[j]),
-                              "%s %s %s element %ld: %g, not %g", k->name, assay_dtype_name(t),
-                              what, (long)j, plugin_case_get(c, 2, j), want[j]);
-            ran++;
-        }
-    ck_assert_int_ge(ran, 2);
+    plugin_case_poison(c);
+    every_kernel_gives(c, want, what);
 }
 
 typedef struct window {
@@ -141,7 +111,7 @@ START_TEST(values_made_by_hand)
         for (uint32_t o = 0; o < 2; o++)
             for (int64_t j = 0; j < assay_problem_operand_elements(&c.problem, o); j++)
                 plugin_case_set(&c, o, j, o != 0 ? j < 8 ? h->filter[j] : 0.0 : h->x[j]);
-        check_kernels(&c, floats[_i], h->y, h->params);
+        check_kernels(&c, h->y, h->params);
         plugin_case_clear(&c);
     }
 }
@@ -193,7 +163,7 @@ START_TEST(kernels_follow_the_definition)
     fill_integers(&c);
     double *want = by_definition(&c);
     round_all(t, want, c.elements);
-    check_kernels(&c, t, want, shapes[_i / FLOATS]);
+    check_kernels(&c, want, shapes[_i / FLOATS]);
     free(want);
     plugin_case_clear(&c);
 }
@@ -223,7 +193,7 @@ START_TEST(padding_is_skipped_not_multiplied)
             nans += isnan(want[j]) != 0;
         }
         ck_assert(finite > 0 && nans > 0);
-        check_kernels(&c, t, want, padded[i]);
+        check_kernels(&c, want, padded[i]);
         free(want);
         plugin_case_clear(&c);
     }
@@ -234,7 +204,7 @@ END_TEST
  * sums of sizes. */
 START_TEST(ranges_agree_with_the_whole)
 {
-    const assay_oracle_desc *oracle = plugin_oracle(plugins[0], ASSAY_OP_conv2d);
+    const assay_oracle_desc *oracle = plugin_oracle(ref, ASSAY_OP_conv2d);
     double hi[700], lo[700], bound[700], magnitude[700];
     plugin_case c;
     assay_wide all;
@@ -364,8 +334,8 @@ START_TEST(direct_kernels_refuse_more_taps_than_fit)
     int64_t tunables[ASSAY_MAX_TUNABLES] = {1};
     int found = 0;
 
-    for (size_t i = 0; i < plugins[1]->kernel_count; i++) {
-        const assay_kernel_desc *k = &plugins[1]->kernels[i];
+    for (size_t i = 0; i < cpu->kernel_count; i++) {
+        const assay_kernel_desc *k = &cpu->kernels[i];
         if (k->op != ASSAY_OP_conv2d || strstr(k->name, "direct") == NULL)
             continue;
         found++;
@@ -386,7 +356,7 @@ int main(void)
     TCase *tcase = tcase_create("conv2d");
 
     tcase_set_timeout(tcase, 120);
-    tcase_add_unchecked_fixture(tcase, setup, NULL);
+    tcase_add_unchecked_fixture(tcase, setup, every_kernel_close);
     tcase_add_loop_test(tcase, values_made_by_hand, 0, FLOATS);
     tcase_add_loop_test(tcase, kernels_follow_the_definition, 0, FLOATS * SHAPES);
     tcase_add_loop_test(tcase, padding_is_skipped_not_multiplied, 0, FLOATS);

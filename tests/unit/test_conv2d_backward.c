@@ -13,21 +13,15 @@
 
 #include "assay/status.h"
 #include "calibrate/inputs.h"
+#include "tests/support/every_kernel.h"
 #include "tests/support/plugin_case.h"
 
-static const assay_manifest *plugins[3]; /* ref, cpu, openblas */
-static bool openblas_opens;
+static const assay_manifest *ref;
 
 static void setup(void)
 {
-    static const char *const names[] = {"ref", "cpu", "openblas"};
-    assay_instance *instance = NULL;
-
-    for (size_t i = 0; i < 3; i++)
-        plugins[i] = plugin_load(names[i]);
-    openblas_opens = plugins[2]->backend->open(NULL, &instance) == ASSAY_OK;
-    if (openblas_opens)
-        plugins[2]->backend->close(instance);
+    every_kernel_open();
+    ref = plugin_load("ref");
 }
 
 static const assay_dtype floats[] = {ASSAY_F64, ASSAY_F32, ASSAY_F16, ASSAY_BF16};
@@ -41,49 +35,16 @@ typedef struct roles {
 static const roles gradients[] = {{ASSAY_OP_conv2d_backward_data, 2, 1, 0},
                                   {ASSAY_OP_conv2d_backward_filter, 0, 2, 1}};
 
-static bool can_run(size_t plugin, const assay_kernel_desc *k, const plugin_case *c)
-{
-    int64_t tunables[ASSAY_MAX_TUNABLES] = {1};
-
-    if (k->op != (assay_op_id)c->problem.op || k->dtypes[0] != c->problem.dtypes[0] ||
-        (plugin == 2 && !openblas_opens))
-        return false;
-    if (k->requires_isa != NULL &&
-        !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
-        return false;
-    if (k->requires_isa != NULL && strstr(k->requires_isa, "avx512") != NULL &&
-        !(__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-          __builtin_cpu_supports("avx512dq")))
-        return false;
-    return k->can_run_fn == NULL || k->can_run_fn(&c->problem, tunables);
-}
-
 static bool same(double got, double want)
 {
     return isnan(want) ? isnan(got) : got >= want && got <= want;
 }
 
-/* Every kernel of the plug-ins gives want[]. */
+/* Every kernel gives want[], and leaves nothing of what was there. */
 static void check_kernels(plugin_case *c, const double *want, const char *what)
 {
-    int64_t tunables[ASSAY_MAX_TUNABLES] = {2};
-    int ran = 0;
-
-    for (size_t p = 0; p < 3; p++)
-        for (size_t i = 0; i < plugins[p]->kernel_count; i++) {
-            const assay_kernel_desc *k = &plugins[p]->kernels[i];
-            if (!can_run(p, k, c))
-                continue;
-            plugin_case_poison(c);
-            ck_assert_int_eq(plugin_case_run(c, k, tunables), ASSAY_OK);
-            for (int64_t j = 0; j < c->elements; j++)
-                ck_assert_msg(same(plugin_case_get(c, 2, j), want[j]),
-                              "%s %s %s element %ld: %g, not %g", k->name,
-                              assay_dtype_name(c->operands[0].dtype), what, (long)j,
-                              plugin_case_get(c, 2, j), want[j]);
-            ran++;
-        }
-    ck_assert_int_ge(ran, 3);
+    plugin_case_poison(c);
+    every_kernel_gives(c, want, what);
 }
 
 /* ---- the definition -------------------------------------------------------------------------- */
@@ -261,16 +222,17 @@ END_TEST
 START_TEST(runs_of_lines_agree)
 {
     const roles *g = &gradients[_i];
-    const assay_kernel_desc *k = plugin_kernel(plugins[2], g->op, ASSAY_F32, NULL);
+    const assay_kernel_desc *k = plugin_kernel(plugin_load("openblas"), g->op, ASSAY_F32, NULL);
     int64_t tunables[ASSAY_MAX_TUNABLES] = {2};
     plugin_case c;
 
     plugin_case_init(&c, g->op, ASSAY_F32, "n=1,c=1,h=300,w=300,k=1,r=16,s=16", 0);
-    if (can_run(2, k, &c)) {
+    if (every_kernel_can(k)) {
         fill_integers(&c);
-        ck_assert_int_eq(
-            plugin_case_run(&c, plugin_kernel(plugins[1], g->op, ASSAY_F32, NULL), tunables),
-            ASSAY_OK);
+        ck_assert_int_eq(plugin_case_run(&c,
+                                         plugin_kernel(plugin_load("cpu"), g->op, ASSAY_F32, NULL),
+                                         tunables),
+                         ASSAY_OK);
         size_t bytes = (size_t)c.elements * sizeof(float);
         void *want = malloc(bytes);
         ck_assert_ptr_nonnull(want);
@@ -305,10 +267,9 @@ START_TEST(gradients_are_adjoint_to_the_convolution)
 
     plugin_case_init(&forward, ASSAY_OP_conv2d, ASSAY_F64, shape, 0);
     fill_integers(&forward);
-    ck_assert_int_eq(plugin_case_run(&forward,
-                                     plugin_kernel(plugins[0], ASSAY_OP_conv2d, ASSAY_F64, NULL),
-                                     NULL),
-                     ASSAY_OK);
+    ck_assert_int_eq(
+        plugin_case_run(&forward, plugin_kernel(ref, ASSAY_OP_conv2d, ASSAY_F64, NULL), NULL),
+        ASSAY_OK);
     double all[3];
     for (uint32_t i = 0; i < 2; i++) {
         const roles *g = &gradients[i];
@@ -321,8 +282,7 @@ START_TEST(gradients_are_adjoint_to_the_convolution)
         for (int64_t e = 0; e < forward.elements; e++)
             plugin_case_set(&back[i], g->y, e, (double)(e * 7 % 11 - 5));
         ck_assert_int_eq(
-            plugin_case_run(&back[i], plugin_kernel(plugins[0], g->op, ASSAY_F64, NULL), NULL),
-            ASSAY_OK);
+            plugin_case_run(&back[i], plugin_kernel(ref, g->op, ASSAY_F64, NULL), NULL), ASSAY_OK);
         all[i] = inner(&forward, i, &back[i], 2);
     }
     all[2] = inner(&forward, 2, &back[0], 0);
@@ -338,7 +298,7 @@ END_TEST
 START_TEST(ranges_agree_with_the_whole)
 {
     const roles *g = &gradients[_i / FLOATS];
-    const assay_oracle_desc *oracle = plugin_oracle(plugins[0], g->op);
+    const assay_oracle_desc *oracle = plugin_oracle(ref, g->op);
     double hi[700], lo[700], bound[700], magnitude[700];
     plugin_case c;
     assay_wide all;
@@ -421,7 +381,7 @@ int main(void)
     TCase *tcase = tcase_create("conv2d_backward");
 
     tcase_set_timeout(tcase, 120);
-    tcase_add_unchecked_fixture(tcase, setup, NULL);
+    tcase_add_unchecked_fixture(tcase, setup, every_kernel_close);
     tcase_add_loop_test(tcase, values_made_by_hand, 0, 2 * FLOATS);
     tcase_add_loop_test(tcase, kernels_follow_the_definition, 0, FLOATS * SHAPES);
     tcase_add_loop_test(tcase, what_is_not_finite_goes_where_it_is_seen, 0, FLOATS);

@@ -160,6 +160,94 @@ START_TEST(distance_counts_values_through_zero)
 }
 END_TEST
 
+/* ---- trap 14: the map from values to integers -------------------------------------------------
+ */
+
+/* Values of a 16-bit format and narrower in order, NaN left out; returns how many. */
+static size_t all_values(assay_dtype dtype, double *out)
+{
+    const uint32_t half = assay_dtype_bytes(dtype) == 2 ? 0x8000 : 0x80;
+    size_t n = 0;
+
+    for (uint32_t i = half; i-- > 0;) { /* negative ones from the largest magnitude */
+        uint32_t bits = half + i;
+        double value = assay_load_f64(dtype, &bits, 0);
+        if (!isnan(value))
+            out[n++] = value;
+    }
+    for (uint32_t bits = 0; bits < half; bits++) {
+        double value = assay_load_f64(dtype, &bits, 0);
+        if (!isnan(value))
+            out[n++] = value;
+    }
+    return n;
+}
+
+/* Every value of the format, in order: each is one further than the one before, -0 and +0 are one
+ * place, and no two others share one. */
+START_TEST(trap14_map_is_monotone_over_every_value)
+{
+    static const assay_dtype narrow[] = {ASSAY_F16, ASSAY_BF16, ASSAY_F8E4M3, ASSAY_F8E5M2};
+    static double values[0x10000];
+    const assay_ulp_format f = format_of(narrow[_i]);
+    const size_t n = all_values(narrow[_i], values);
+    uint64_t place = 0;
+
+    ck_assert_uint_gt(n, 200);
+    for (size_t i = 0; i < n; i++) {
+        bool is_zero = i > 0 && values[i] <= 0.0 && values[i - 1] >= 0.0;
+        if (i > 0 && !is_zero)
+            place++;
+        if (i > 0 && !(is_zero || values[i] > values[i - 1]))
+            ck_abort_msg("value %zu is not above the one before", i);
+        if (assay__ulp_distance(&f, values[0], values[i]) != place ||
+            assay__ulp_distance(&f, values[i], values[0]) != place ||
+            assay__ulp_distance(&f, values[i], values[i]) != 0)
+            ck_abort_msg("value %zu, %a: %llu from the first, not %llu", i, values[i],
+                         (unsigned long long)assay__ulp_distance(&f, values[0], values[i]),
+                         (unsigned long long)place);
+    }
+    ck_assert_uint_eq(place, n - 2); /* two zeros */
+}
+END_TEST
+
+/* Both ways the same, 0 from itself, and the sum of its parts, through zero and over the edge of
+ * the subnormals. */
+START_TEST(trap14_distance_is_a_metric)
+{
+    assay_ulp_format f = format_of(floats[_i]);
+    const double below = f.min_normal - f.min_subnormal;
+
+    noise_state = 29;
+    ck_assert_uint_eq(assay__ulp_distance(&f, below, f.min_normal), 1);
+    ck_assert_uint_eq(assay__ulp_distance(&f, -f.min_normal, -below), 1);
+    ck_assert_uint_eq(assay__ulp_distance(&f, -below, below),
+                      2 * (((uint64_t)1 << (f.precision - 1)) - 1));
+    ck_assert_uint_eq(assay__ulp_distance(&f, -0.0, 0.0), 0);
+    ck_assert_uint_eq(assay__ulp_distance(&f, f.min_subnormal, -0.0), 1);
+    for (int t = 0; t < 20000; t++) {
+        double x[3];
+        for (size_t i = 0; i < 3; i++) {
+            int spread = f.emax - f.emin + f.precision;
+            double value =
+                ldexp(1.0 + uniform(), f.emin - f.precision + (int)(noise() % (unsigned)spread));
+            x[i] = assay_round_f64(floats[_i], noise() & 1 ? value : -value);
+        }
+        if (x[1] < x[0]) {
+            double other = x[0];
+            x[0] = x[1];
+            x[1] = other;
+        }
+        uint64_t ab = assay__ulp_distance(&f, x[0], x[1]), bc = assay__ulp_distance(&f, x[1], x[2]);
+        uint64_t ac = assay__ulp_distance(&f, x[0], x[2]);
+        if (ab != assay__ulp_distance(&f, x[1], x[0]) || assay__ulp_distance(&f, x[2], x[2]) != 0 ||
+            (x[2] >= x[1] && ac != ab + bc))
+            ck_abort_msg("%a %a %a: %llu %llu %llu", x[0], x[1], x[2], (unsigned long long)ab,
+                         (unsigned long long)bc, (unsigned long long)ac);
+    }
+}
+END_TEST
+
 START_TEST(classes_are_counted_apart)
 {
     assay_dtype d = floats[_i];
@@ -264,6 +352,8 @@ int main(void)
     tcase_add_loop_test(ruler, error_agrees_with_exact_arithmetic, 0, FLOATS);
     tcase_add_loop_test(ruler, ruler_is_continuous_within_two_at_a_power_of_two, 0, FLOATS);
     tcase_add_loop_test(ruler, distance_counts_values_through_zero, 0, FLOATS);
+    tcase_add_loop_test(ruler, trap14_map_is_monotone_over_every_value, 0, 4);
+    tcase_add_loop_test(ruler, trap14_distance_is_a_metric, 0, FLOATS);
     tcase_add_loop_test(classes, classes_are_counted_apart, 0, FLOATS);
     tcase_add_test(classes, eight_bit_overflow_follows_the_row);
     tcase_add_test(classes, scale_is_the_reference_never_the_output);
