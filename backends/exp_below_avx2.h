@@ -7,7 +7,9 @@
 #ifndef ASSAY_BACKENDS_EXP_BELOW_AVX2_H
 #define ASSAY_BACKENDS_EXP_BELOW_AVX2_H
 
-#include "backends/exp_series_avx2.h"
+#include "backends/vector_avx2.h"
+
+#include "backends/exp_series.h"
 
 static inline __m256 exp_below_ps(__m256 x)
 {

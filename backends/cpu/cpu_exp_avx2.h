@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/cpu/cpu_exp_avx2.h -- e^x of a vector, shared by exp and softmax.
- *
- * x = n ln2 + r, |r| <= ln2/2, e^x = 2^n p(r); p is the Taylor series, cut where its rest is below
- * the last place aimed at.  NaN comes through; overflow gives infinity, underflow subnormals. */
+/* backends/cpu/cpu_exp_avx2.h -- e^x of several vectors in step, shared by exp and softmax: the
+ * bits of cpu_exp.h. */
 #ifndef ASSAY_BACKENDS_CPU_EXP_AVX2_H
 #define ASSAY_BACKENDS_CPU_EXP_AVX2_H
 
 #include "backends/cpu/cpu_simd_avx2.h"
-#include "backends/exp_series_avx2.h"
+#include "backends/vector_avx2.h"
 
-/* p(r) = 1 + m(r) for x = n ln2 + r; *shifted holds n in its low bits. */
-static inline __m256 exp_core_ps(__m256 x, __m256 *shifted)
-{
-    __m256 r = exp_rest_ps(x, shifted);
-
-    return _mm256_add_ps(exp_less_one_ps(r), _mm256_set1_ps(1.0f));
-}
+#include "backends/cpu/cpu_exp.h"
 
 /* Whether some |x| is beyond 87, or NaN: then exp_two_ps does not hold. */
 static inline __m256i exp_extreme_ps(__m256 x)
@@ -24,23 +16,6 @@ static inline __m256i exp_extreme_ps(__m256 x)
     __m256i size = _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7fffffff));
 
     return _mm256_cmpgt_epi32(size, _mm256_set1_epi32(0x42ae0000)); /* the bits of 87 */
-}
-
-/* f32 throughout, any x. */
-static inline __m256 exp_fast_ps(__m256 x)
-{
-    __m256 shifted;
-
-    /* minps and maxps give their second operand when one is NaN. */
-    x = _mm256_max_ps(_mm256_set1_ps(-105.0f), _mm256_min_ps(_mm256_set1_ps(89.0f), x));
-    __m256 p = exp_core_ps(x, &shifted);
-    /* 2^n in two factors: n reaches 128 and -151. */
-    __m256i whole = _mm256_sub_epi32(_mm256_castps_si256(shifted), _mm256_set1_epi32(0x4b400000));
-    __m256i half = _mm256_srai_epi32(whole, 1), bias = _mm256_set1_epi32(127);
-    __m256i low = _mm256_slli_epi32(_mm256_add_epi32(half, bias), 23);
-    __m256i rest = _mm256_add_epi32(_mm256_sub_epi32(whole, half), bias);
-    p = _mm256_mul_ps(p, _mm256_castsi256_ps(low));
-    return _mm256_mul_ps(p, _mm256_castsi256_ps(_mm256_slli_epi32(rest, 23)));
 }
 
 /* Two vectors of |x| <= 87, in step, as one alone would wait for its own results; 2^n by adding to
@@ -103,51 +78,6 @@ static inline __attribute__((always_inline)) void exp_four_ps(__m256 *v0, __m256
     *v1 = v[1];
     *v2 = v[2];
     *v3 = v[3];
-}
-
-/* p(r) to degree 11 for four doubles and 2^n, for |x| <= 151: error below 2^-46. */
-static inline __m256d exp_narrow_pd(__m256d x)
-{
-    const __m256d magic = _mm256_set1_pd(0x1.8p52 + 1023.0);
-    __m256d shifted = _mm256_fmadd_pd(x, _mm256_set1_pd(0x1.71547652b82fep0), magic);
-    __m256d n = _mm256_sub_pd(shifted, magic);
-    __m256d r = _mm256_fmadd_pd(n, _mm256_set1_pd(-0x1.62e42fefa39efp-1), x);
-    __m256d p = _mm256_set1_pd(1.0 / 39916800.0);
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 3628800.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 362880.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 40320.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 5040.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 720.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 120.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 24.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0 / 6.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(0.5));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0));
-    p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(1.0));
-    return _mm256_mul_pd(p,
-                         _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(shifted), 52)));
-}
-
-/* Through f64 and rounded once, subnormal and overflowing results too. */
-static inline __m256 exp_accurate_ps(__m256 x)
-{
-    x = _mm256_max_ps(_mm256_set1_ps(-150.0f), _mm256_min_ps(_mm256_set1_ps(150.0f), x));
-    __m256d low = exp_narrow_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(x)));
-    __m256d high = exp_narrow_pd(_mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)));
-    return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
-}
-
-/* Within one unit in the last place. */
-static inline __m256d exp_pd(__m256d x)
-{
-    x = _mm256_max_pd(_mm256_set1_pd(-746.0), _mm256_min_pd(_mm256_set1_pd(710.0), x));
-    __m256d n, r = exp_rest_pd(x, &n), p = _mm256_add_pd(exp_less_one_pd(r), _mm256_set1_pd(1.0));
-    __m128i whole = _mm256_cvtpd_epi32(n), half = _mm_srai_epi32(whole, 1);
-    __m256i bias = _mm256_set1_epi64x(1023);
-    __m256i low = _mm256_add_epi64(_mm256_cvtepi32_epi64(half), bias);
-    __m256i rest = _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm_sub_epi32(whole, half)), bias);
-    p = _mm256_mul_pd(p, _mm256_castsi256_pd(_mm256_slli_epi64(low, 52)));
-    return _mm256_mul_pd(p, _mm256_castsi256_pd(_mm256_slli_epi64(rest, 52)));
 }
 
 #endif

@@ -5,19 +5,21 @@
  *
  * Three loops over a row that stays in the cache; one logarithm a row, by the C library. */
 #include "backends/cpu/cpu_rows_avx2.h"
-#include "backends/cpu/cpu_sigmoid_avx2.h"
+#include "backends/vector_avx2.h"
+
+#include "backends/cpu/cpu_sigmoid.h"
 
 /* e^d for d <= 0; -inf gives 0, NaN stays. */
 static inline __m256 weight_ps(__m256 v, __m256 max)
 {
-    __m256 scale, e = exp_parts_ps(_mm256_sub_ps(v, max), _mm256_setzero_ps(), &scale);
+    __m256 scale, e = exp_parts_ps(_mm256_sub_ps(v, max), NULL, &scale);
 
     return _mm256_mul_ps(e, scale);
 }
 
 static inline __m256d weight_pd(__m256d v, __m256d max)
 {
-    __m256d scale, e = exp_parts_pd(_mm256_sub_pd(v, max), _mm256_setzero_pd(), &scale);
+    __m256d scale, e = exp_parts_pd(_mm256_sub_pd(v, max), NULL, &scale);
 
     return _mm256_mul_pd(e, scale);
 }

@@ -69,6 +69,9 @@ CPU_KERNELS(X)
 #define CPU_COLUMNS_AVX2(op, stem, ...) DECLARE4(stem##_avx2)
 #define CPU_LINES(op, stem, ...)        DECLARE4(stem)
 #define CPU_FAST(op, ...)               assay_status cpu_##op##_fast_avx2_f32(const assay_launch *launch);
+#define CPU_AVX512(op, ...)             DECLARE4(op##_avx512)
+#define CPU_FAST_AVX512(op, ...) \
+    assay_status cpu_##op##_fast_avx512_f32(const assay_launch *launch);
 #include "backends/cpu/cpu_kernels.def"
 DECLARE4(matmul_dot_avx2)
 DECLARE4(matmul_dot_avx512)
@@ -306,6 +309,9 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 
 #define CPU_AVX2(op, ...) \
     static const char *const op##_avx2_sources[] = {"backends/cpu/cpu_" #op "_avx2.c", SPLIT, NULL};
+#define CPU_AVX512(op, ...)                                                                       \
+    static const char *const op##_avx512_sources[] = {"backends/cpu/cpu_" #op "_avx512.c", SPLIT, \
+                                                      NULL};
 #define CPU_PORTABLE(op, ...) \
     static const char *const op##_sources[] = {"backends/cpu/cpu_" #op ".c", SPLIT, NULL};
 #define CPU_LINES(op, stem, ...) \
@@ -319,6 +325,9 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define AVX2_ROW(op, shape, t, T, isa, ulp)                                                 \
     ROW("cpu_" #op "_avx2", op, shape, T, 10, isa, ulp, streaming, op##_avx2_sources, none, \
         cpu_##op##_avx2_##t),
+#define AVX512_ROW(op, shape, t, T, ulp)                                                           \
+    ROW("cpu_" #op "_avx512", op, shape, T, 12, AVX512, ulp, streaming, op##_avx512_sources, none, \
+        cpu_##op##_avx512_##t),
 #define PORTABLE_ROW(op, shape, libraries_, t, T, ulp)                                        \
     ROW("cpu_" #op "_portable", op, shape, T, 20, NULL, ulp, plain, op##_sources, libraries_, \
         cpu_##op##_##t),
@@ -366,6 +375,14 @@ static const assay_kernel_desc kernels[] = {
 #define CPU_FAST(op, shape, u32)                                                       \
     ROW("cpu_" #op "_fast_avx2", op, shape, ASSAY_F32, 11, "avx2,fma", u32, streaming, \
         op##_avx2_sources, none, cpu_##op##_fast_avx2_f32),
+#define CPU_AVX512(op, shape, u64, u32, u16, ub16) \
+    AVX512_ROW(op, shape, f64, ASSAY_F64, u64)     \
+    AVX512_ROW(op, shape, f32, ASSAY_F32, u32)     \
+    AVX512_ROW(op, shape, f16, ASSAY_F16, u16)     \
+    AVX512_ROW(op, shape, bf16, ASSAY_BF16, ub16)
+#define CPU_FAST_AVX512(op, shape, u32)                                              \
+    ROW("cpu_" #op "_fast_avx512", op, shape, ASSAY_F32, 13, AVX512, u32, streaming, \
+        op##_avx512_sources, none, cpu_##op##_fast_avx512_f32),
 #include "backends/cpu/cpu_kernels.def"
     LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F64, "avx2,fma", cpu_softmax_f64_avx2),
     LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F32, "avx2,fma", cpu_softmax_f32_avx2),

@@ -2,17 +2,8 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/cpu/cpu_silu_avx2.c -- y = x / (1 + e^-x). */
 #include "backends/cpu/cpu_map_avx2.h"
-#include "backends/cpu/cpu_sigmoid_avx2.h"
 
-static inline __m256d silu_pd(__m256d x)
-{
-    return sigmoid_times_pd(x, _mm256_setzero_pd(), x);
-}
-
-static inline __m256 silu_fast_ps(__m256 x)
-{
-    return sigmoid_times_ps(x, _mm256_setzero_ps(), x);
-}
+#include "backends/cpu/cpu_sigmoid.h"
 
 CPU_THROUGH_F64(silu_ps, silu_pd)
 

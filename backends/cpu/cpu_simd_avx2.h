@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "backends/cpu/cpu_align.h"
+
 static inline __m256 load_f16(const uint16_t *x)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)x));
@@ -87,15 +89,6 @@ static inline void store_f64(double *y, __m256d v, bool nontemporal)
         _mm256_stream_pd(y, v);
     else
         _mm256_storeu_pd(y, v);
-}
-
-/* Elements of `bytes` each before y is aligned to `align`, at most n. */
-static inline int64_t elements_to_align(const void *y, int64_t align, int64_t bytes, int64_t n)
-{
-    int64_t over = (int64_t)((uintptr_t)y % (uintptr_t)align);
-    int64_t count = over == 0 ? 0 : (align - over) / bytes;
-
-    return count < n ? count : n;
 }
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "calibrate/unary_launch.h"
 #include "runtime/error.h"
+#include "tests/support/plugin_all.h"
 #include "tests/support/plugin_case.h"
 
 static const assay_manifest *ref, *cpu;
@@ -30,18 +31,12 @@ static void teardown(void)
     assay__backend_close(&backend);
 }
 
-static bool isa_present(const assay_kernel_desc *k)
-{
-    return k->requires_isa == NULL ||
-           (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-}
-
 /* The launch of a kernel at its defaults; false: its op does not qualify, or not on this CPU. */
 static bool launch_of(const assay_kernel_desc *k, assay_unary_launch *out)
 {
     assay_problem p;
 
-    if (!isa_present(k))
+    if (!plugin_all_runs(cpu, NULL, k))
         return false;
     p = plugin_problem_of(k);
     *out = (assay_unary_launch){.backend = &backend, .kernel = k};
