@@ -215,6 +215,11 @@ static json_t *device_json(const device *d)
     return NULL;
 }
 
+static const char *version_of(const library *l)
+{
+    return l->id.version != NULL ? l->id.version : l->id.file_version;
+}
+
 static json_t *library_json(const library *l)
 {
     json_t *object = json_object();
@@ -223,7 +228,7 @@ static json_t *library_json(const library *l)
     bad |= (int)assay__json_put_string(object, "name", l->name);
     bad |= (int)assay__json_put_string(object, "backend", l->plugin->manifest->name);
     bad |= put_known(object, "soname", l->id.soname);
-    bad |= put_known(object, "version", l->id.version);
+    bad |= put_known(object, "version", version_of(l));
     bad |= put_known(object, "build_id", l->id.build_id);
     bad |= put_known(object, "config", l->id.config);
     bad |= put_state(object, l->status, l->reason);
@@ -369,7 +374,7 @@ static assay_status print_libraries(const found *f)
         const library *l = &f->libraries[i];
         assay__table_cell(&table, l->id.soname != NULL ? l->id.soname : l->name);
         assay__table_cell(&table, l->plugin->manifest->name);
-        assay__table_cell(&table, l->id.version);
+        assay__table_cell(&table, version_of(l));
         assay__table_cellf(&table, "%.12s", l->id.build_id != NULL ? l->id.build_id : "");
         put_status(&table, l->status, l->reason);
     }

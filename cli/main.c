@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* cli/main.c -- finds the command and runs it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -93,10 +94,23 @@ static int finish(const char *name, int code)
     return assay__exit_code(ASSAY_IO);
 }
 
+/* Where the caller closed a standard stream, the next file that is opened would get its number, and
+ * our own text would be written into it: the memory that inputs and results are checked in, say.
+ * The number is taken by a file of the wrong direction instead, so that using it still fails. */
+static bool hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
 
+    if (!hold_standard_streams())
+        return assay__exit_code(ASSAY_IO);
     for (const assay__command *c = assay__commands; c->name != NULL; c++) {
         if (strcmp(c->name, name) != 0)
             continue;

@@ -14,35 +14,43 @@ INSTALL    ?= install
 
 public_headers = $(wildcard include/assay/*.h include/assay/*.def)
 
+# One word for the shell, whatever is in it.
+to = '$(subst ','\'',$(DESTDIR)$(1))'
+# Of a value in sed's replacement.
+in_sed = $(subst &,\&,$(subst $(comma),\$(comma),$(subst ','\'',$(subst \,\\,$(1)))))
+comma := ,
+
 install: default $(if $(CLI_SRCS),$(BUILD)/man/assay.1)
-	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/assay $(DESTDIR)$(libdir)/pkgconfig \
-	    $(DESTDIR)$(includedir)/assay $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(docdir)
-	$(if $(ASSAY),$(INSTALL) -m 755 $(ASSAY) $(DESTDIR)$(bindir)/)
-	$(INSTALL) -m 755 $(LIB_SO) $(DESTDIR)$(libdir)/
-	ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(libdir)/$(LIB_SONAME)
-	ln -sf $(LIB_SONAME) $(DESTDIR)$(libdir)/libassay.so
-	$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(libdir)/
-	$(if $(PLUGIN_FILES),$(INSTALL) -m 755 $(PLUGIN_FILES) $(DESTDIR)$(libdir)/assay/)
-	$(INSTALL) -m 644 $(public_headers) $(DESTDIR)$(includedir)/assay/
-	sed -e 's,@prefix@,$(PREFIX),; s,@libdir@,$(libdir),; s,@includedir@,$(includedir),' \
-	    -e 's,@version@,$(VERSION),' packaging/assay.pc.in > $(DESTDIR)$(libdir)/pkgconfig/assay.pc
-	$(if $(ASSAY),$(INSTALL) -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(mandir)/man1/)
-	$(INSTALL) -m 644 LICENSE README.md CHANGELOG.md $(DESTDIR)$(docdir)/
-	$(INSTALL) -d $(DESTDIR)$(datadir)/assay/shapes
-	$(INSTALL) -m 644 shapes/*.csv $(DESTDIR)$(datadir)/assay/shapes/
-	$(INSTALL) -m 644 third_party/chartjs/LICENSE.md $(DESTDIR)$(docdir)/chartjs-license.md
+	$(INSTALL) -d $(call to,$(bindir)) $(call to,$(libdir)/assay) $(call to,$(libdir)/pkgconfig) \
+	    $(call to,$(includedir)/assay) $(call to,$(mandir)/man1) $(call to,$(docdir))
+	$(if $(ASSAY),$(INSTALL) -m 755 $(ASSAY) $(call to,$(bindir)/))
+	$(INSTALL) -m 755 $(LIB_SO) $(call to,$(libdir)/)
+	ln -sf $(notdir $(LIB_SO)) $(call to,$(libdir)/$(LIB_SONAME))
+	ln -sf $(LIB_SONAME) $(call to,$(libdir)/libassay.so)
+	$(INSTALL) -m 644 $(LIB_A) $(call to,$(libdir)/)
+	$(if $(PLUGIN_FILES),$(INSTALL) -m 755 $(PLUGIN_FILES) $(call to,$(libdir)/assay/))
+	$(INSTALL) -m 644 $(public_headers) $(call to,$(includedir)/assay/)
+	sed -e 's,@prefix@,$(call in_sed,$(PREFIX)),; s,@libdir@,$(call in_sed,$(libdir)),' \
+	    -e 's,@includedir@,$(call in_sed,$(includedir)),; s,@version@,$(VERSION),' \
+	    packaging/assay.pc.in > $(call to,$(libdir)/pkgconfig/assay.pc)
+	$(if $(ASSAY),$(INSTALL) -m 644 $(BUILD)/man/*.1 $(call to,$(mandir)/man1/))
+	$(INSTALL) -m 644 LICENSE README.md CHANGELOG.md $(call to,$(docdir)/)
+	$(INSTALL) -d $(call to,$(datadir)/assay/shapes)
+	$(INSTALL) -m 644 shapes/*.csv $(call to,$(datadir)/assay/shapes/)
+	$(INSTALL) -m 644 third_party/chartjs/LICENSE.md $(call to,$(docdir)/chartjs-license.md)
 
 $(BUILD)/man/assay.1: $(BUILD)/bin/assay scripts/gen-man
 	$(call say,GEN  $@)
 	$(Q)scripts/gen-man $< $(@D)
 
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/assay $(DESTDIR)$(libdir)/libassay.so* $(DESTDIR)$(libdir)/libassay.a \
-	    $(DESTDIR)$(libdir)/pkgconfig/assay.pc $(PLUGINS:%=$(DESTDIR)$(libdir)/assay/assay_%.so) \
-	    $(public_headers:include/%=$(DESTDIR)$(includedir)/%) \
-	    $(DESTDIR)$(mandir)/man1/assay.1 $(DESTDIR)$(mandir)/man1/assay-*.1
-	rm -rf $(DESTDIR)$(docdir) $(DESTDIR)$(datadir)/assay
-	-rmdir $(DESTDIR)$(libdir)/assay $(DESTDIR)$(includedir)/assay 2>/dev/null
+	rm -f $(call to,$(bindir)/assay) $(call to,$(libdir)/libassay.so)* $(call to,$(libdir)/libassay.a) \
+	    $(call to,$(libdir)/pkgconfig/assay.pc) \
+	    $(foreach p,$(PLUGINS),$(call to,$(libdir)/assay/assay_$(p).so)) \
+	    $(foreach h,$(notdir $(public_headers)),$(call to,$(includedir)/assay/$(h))) \
+	    $(call to,$(mandir)/man1/assay.1) $(call to,$(mandir)/man1/assay-)*.1
+	rm -rf $(call to,$(docdir)) $(call to,$(datadir)/assay)
+	-rmdir $(call to,$(libdir)/assay) $(call to,$(includedir)/assay) 2>/dev/null
 
 # ---- bundle: a folder that runs wherever it is put --------------------------------------------
 # DT_RPATH, not DT_RUNPATH: only the former also serves the libraries of our libraries.

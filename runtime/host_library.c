@@ -29,9 +29,9 @@ void assay__host_file_version(const char *path, char *version, size_t cap)
 }
 
 static assay_status write_identity(const assay_instance *instance, const assay__elf_id *id,
-                                   const char *version, char *buf, size_t cap)
+                                   const char *key, const char *version, char *buf, size_t cap)
 {
-    int length = snprintf(buf, cap, "soname=%s\nversion=%s\nbuild_id=%s\n", id->soname, version,
+    int length = snprintf(buf, cap, "soname=%s\n%s=%s\nbuild_id=%s\n", id->soname, key, version,
                           id->build_id[0] != '\0' ? id->build_id : "unknown");
 
     if (length < 0 || (size_t)length >= cap)
@@ -52,11 +52,11 @@ assay_status assay__host_library_identity(assay_instance *instance, const char *
         assay__host_file_version(map->l_name, version, sizeof version);
     if (handle != NULL)
         dlclose(handle);
-    if (of_c_library(library))
-        snprintf(version, sizeof version, "%s", gnu_get_libc_version());
     if (assay__elf_id_of_loaded(library, &id) != ASSAY_OK)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "library %s is not loaded", library);
-    return write_identity(instance, &id, version, buf, cap);
+    if (of_c_library(library))
+        return write_identity(instance, &id, "version", gnu_get_libc_version(), buf, cap);
+    return write_identity(instance, &id, "file_version", version, buf, cap);
 }
 
 assay_status assay__host_library_at(const assay_instance *instance, const void *address, char *buf,
@@ -69,5 +69,5 @@ assay_status assay__host_library_at(const assay_instance *instance, const void *
     if (file == NULL || assay__elf_id_of_address(address, &id) != ASSAY_OK)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "no library at %p", address);
     assay__host_file_version(file, version, sizeof version);
-    return write_identity(instance, &id, version, buf, cap);
+    return write_identity(instance, &id, "file_version", version, buf, cap);
 }

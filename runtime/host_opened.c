@@ -143,11 +143,11 @@ assay_status assay__opened_identity(const assay_instance *instance, const void *
 
     if (file == NULL || assay__elf_id_of_address(address, &id) != ASSAY_OK)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "the library's file cannot be read");
-    if (version == NULL) {
+    if (version == NULL)
         assay__host_file_version(file, file_version, sizeof file_version);
-        version = file_version;
-    }
-    int length = snprintf(buf, cap, "soname=%s\nversion=%s\nbuild_id=%s\n%s", id.soname, version,
+    int length = snprintf(buf, cap, "soname=%s\n%s=%s\nbuild_id=%s\n%s", id.soname,
+                          version != NULL ? "version" : "file_version",
+                          version != NULL ? version : file_version,
                           id.build_id[0] != '\0' ? id.build_id : "unknown", more);
     if (length < 0 || (size_t)length >= cap)
         return assay__host_fail(instance, ASSAY_OVERFLOW, "identity of %s needs %d bytes",

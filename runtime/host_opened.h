@@ -51,7 +51,8 @@ typedef struct assay__opened {
 const void *assay__opened_get(assay__opened *opened, const char **why);
 
 /* "soname=, version=, build_id=" of the file that `address` lies in, then `more`, which holds
- * whole "key=value\n" lines.  version NULL: what follows ".so." in the file's name. */
+ * whole "key=value\n" lines.  version NULL: file_version in its place, what follows ".so." in the
+ * file's name. */
 assay_status assay__opened_identity(const assay_instance *instance, const void *address,
                                     const char *version, const char *more, char *buf, size_t cap);
 

@@ -19,6 +19,7 @@ enum {
     TAG_VERSION,
     TAG_LIBRARY_BUILD_ID,
     TAG_CONFIG,
+    TAG_FILE_VERSION,
     TAG_COMPILER,
     TAG_OP,
     TAG_DTYPES,
@@ -93,6 +94,8 @@ static void library_digest(const assay__revision_library *library, assay_digest 
     hash_trimmed(&hasher, TAG_VERSION, library->version);
     hash_trimmed(&hasher, TAG_LIBRARY_BUILD_ID, library->build_id);
     hash_trimmed(&hasher, TAG_CONFIG, library->config);
+    if (library->build_id == NULL || strcmp(library->build_id, "unknown") == 0)
+        hash_trimmed(&hasher, TAG_FILE_VERSION, library->file_version);
     assay__hash_final(&hasher, out);
 }
 
@@ -181,7 +184,10 @@ static const char **known_key(assay__revision_library *out, span key)
     const struct {
         const char *name;
         const char **field;
-    } keys[] = {{"soname", &out->soname}, {"version", &out->version}, {"build_id", &out->build_id}};
+    } keys[] = {{"soname", &out->soname},
+                {"version", &out->version},
+                {"build_id", &out->build_id},
+                {"file_version", &out->file_version}};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (span_compare(key, trimmed(keys[i].name)) == 0)
@@ -232,7 +238,7 @@ assay_status assay__revision_library_parse(const char *text, char *buf, size_t c
                                            assay__revision_library *out)
 {
     span lines[MAX_LINES];
-    assay__revision_library library = {NULL, NULL, NULL, NULL};
+    assay__revision_library library = {0};
     size_t used = 0, config = 0;
     size_t count = split_lines(text, lines);
 

@@ -14,6 +14,9 @@ typedef struct assay__revision_library {
     const char *version;
     const char *build_id;
     const char *config; /* run-time configuration, algorithm descriptor */
+    /* As the name of its file has it, which says where it lies, not what it is: a copy under its
+     * SONAME is the same library.  Hashed only where build_id is absent or "unknown". */
+    const char *file_version;
 } assay__revision_library;
 
 typedef struct assay__revision_input {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "assay/plugin.h"
+#include "runtime/host_openmp.h"
 
 /* trans_t and errlev_t of blis.h 0.9.0 */
 enum { BLIS_CALLS_NO_TRANS = 0, BLIS_CALLS_TRANS = 8, BLIS_CALLS_NO_ERROR_CHECKING = 0 };
@@ -31,6 +32,7 @@ typedef struct blis_library {
     int (*arch_id)(void);
     char *(*arch_name)(int id);
     void (*set_error_checking)(int level);
+    assay__openmp team; /* cleared when it was built without OpenMP, or with another */
 } blis_library;
 
 /* Opens the library on the first call; NULL with the reason in *why (static) when it cannot. */

@@ -15,6 +15,8 @@ static assay_status prepare(const assay_launch *launch, matmul_launch *g, const 
         return assay__host_fail(launch->instance, ASSAY_UNAVAILABLE, "BLIS: %s", why);
     matmul_read(launch, g);
     int64_t threads = launch->tunables != NULL ? launch->tunables[0] : 1;
+    if (library->openmp() != 0)
+        threads = assay__openmp_team(&library->team, threads);
     if (library->get_threads() != threads)
         library->set_threads(threads);
     *out = library;

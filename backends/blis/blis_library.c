@@ -53,6 +53,8 @@ static bool settle(char *reason, size_t cap)
     }
     library.set_error_checking(BLIS_CALLS_NO_ERROR_CHECKING); /* its checks end the process */
     library.set_threads(1);
+    if (library.openmp() != 0)
+        (void)assay__openmp_take(&library.team); /* without it one thread is all that is sure */
     return true;
 }
 

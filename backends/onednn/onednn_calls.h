@@ -8,6 +8,7 @@
 
 #include "assay/plugin.h"
 #include "gen/config.h"
+#include "runtime/host_openmp.h"
 
 /* "key=value" lines behind SONAME, version and build-id, or why there is none: the library is
  * absent, or implements no `what` on this CPU.  `what`: "onednn", or "onednn_<op>_<dtype>". */
@@ -68,8 +69,7 @@ typedef struct onednn_library {
 #define X(name) __typeof__(dnnl_##name) *name;
     ONEDNN_CALLS(X)
 #undef X
-    int (*get_threads)(void); /* of OpenMP, for the calling thread */
-    void (*set_threads)(int threads);
+    assay__openmp openmp;
     dnnl_engine_t engine;
 } onednn_library;
 
@@ -114,7 +114,8 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
 /* Is there a descriptor, with p->threads threads?  Where the library answers otherwise than that
  * none is implemented, the answer is yes, so that a launch tells what is wrong. */
 bool onednn_implements(const onednn_library *l, const onednn_problem *p);
-/* Runs the problem on `data`, with p->threads threads of OpenMP. */
+/* Runs the problem on `data`, with p->threads threads of OpenMP, or with one where OpenMP would not
+ * give as many. */
 assay_status onednn_run(const assay_launch *launch, const onednn_library *l,
                         const onednn_problem *p, void *const *data);
 

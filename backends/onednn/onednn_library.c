@@ -4,7 +4,6 @@
  */
 #include "backends/onednn/onednn_calls.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,17 +47,10 @@ static bool same_major(char *reason, size_t cap)
 /* Its threads are those of GNU's OpenMP, which it brought along. */
 static bool take_threads(char *reason, size_t cap)
 {
-    void *gomp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void *get = gomp != NULL ? dlsym(gomp, "omp_get_max_threads") : NULL;
-    void *set = gomp != NULL ? dlsym(gomp, "omp_set_num_threads") : NULL;
-
-    if (library.version()->cpu_runtime != DNNL_RUNTIME_OMP || get == NULL || set == NULL) {
-        snprintf(reason, cap, "this build's threads are not those of libgomp.so.1");
-        return false;
-    }
-    memcpy(&library.get_threads, &get, sizeof get);
-    memcpy(&library.set_threads, &set, sizeof set);
-    return true;
+    if (library.version()->cpu_runtime == DNNL_RUNTIME_OMP && assay__openmp_take(&library.openmp))
+        return true;
+    snprintf(reason, cap, "this build's threads are not those of libgomp.so.1");
+    return false;
 }
 
 static bool settle(char *reason, size_t cap)

@@ -178,11 +178,11 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
 bool onednn_implements(const onednn_library *l, const onednn_problem *p)
 {
     dnnl_primitive_desc_t desc;
-    int before = l->get_threads();
+    int before = l->openmp.max_threads();
 
-    l->set_threads((int)p->threads); /* the choice depends on it */
+    l->openmp.set_threads((int)p->threads); /* the choice depends on it */
     dnnl_status_t status = onednn_describe(l, p, &desc);
-    l->set_threads(before);
+    l->openmp.set_threads(before);
     if (status == dnnl_success)
         l->primitive_desc_destroy(desc);
     return status != dnnl_unimplemented;
@@ -328,13 +328,15 @@ assay_status onednn_run(const assay_launch *launch, const onednn_library *l,
                         const onednn_problem *p, void *const *data)
 {
     cache *c = of_this_thread(l);
-    int before = l->get_threads();
+    int before = l->openmp.max_threads();
+    onednn_problem sure = *p; /* what is kept is made for a number of threads, and needs them all */
 
     if (c == NULL)
         return assay__host_fail(launch->instance, ASSAY_NOMEM, "oneDNN: no memory");
-    l->set_threads((int)p->threads);
-    dnnl_status_t status = execute(l, c, p, data);
-    l->set_threads(before);
+    sure.threads = assay__openmp_team(&l->openmp, p->threads);
+    l->openmp.set_threads((int)sure.threads);
+    dnnl_status_t status = execute(l, c, &sure, data);
+    l->openmp.set_threads(before);
     if (status == dnnl_success)
         return ASSAY_OK;
     return assay__host_fail(launch->instance,

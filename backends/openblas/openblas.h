@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "assay/plugin.h"
+#include "runtime/host_openmp.h"
 
 enum { OPENBLAS_ROW_MAJOR = 101, OPENBLAS_NO_TRANS = 111, OPENBLAS_TRANS = 112 };
 
@@ -22,10 +23,20 @@ typedef struct openblas_library {
     int (*get_parallel)(void); /* 0 serial, 1 pthread, 2 OpenMP */
     char *(*get_config)(void);
     char *(*get_corename)(void);
+    assay__openmp team; /* cleared unless get_parallel() is 2 and OpenMP is GNU's */
 } openblas_library;
 
 /* Opens the library on the first call; NULL with the reason in *why (static) when it cannot. */
 const openblas_library *openblas_open(const char **why);
+
+/* The next calls use as many threads; one, where OpenMP would not give as many. */
+static inline void openblas_use_threads(const openblas_library *library, int threads)
+{
+    if (library->get_parallel() == 2)
+        threads = (int)assay__openmp_team(&library->team, threads);
+    if (library->get_threads() != threads && library->get_parallel() != 0)
+        library->set_threads(threads);
+}
 
 assay_status openblas_sgemm(const assay_launch *launch);
 assay_status openblas_dgemm(const assay_launch *launch);

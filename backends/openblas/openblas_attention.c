@@ -88,8 +88,7 @@ static assay_status open_library(const assay_launch *launch, attend *g)
     if (g->library == NULL)
         return assay__host_fail(launch->instance, ASSAY_UNAVAILABLE, "OpenBLAS: %s", why);
     g->threads = launch->tunables != NULL ? (int)launch->tunables[0] : 1;
-    if (g->library->get_threads() != g->threads && g->library->get_parallel() != 0)
-        g->library->set_threads(g->threads);
+    openblas_use_threads(g->library, g->threads);
     return ASSAY_OK;
 }
 

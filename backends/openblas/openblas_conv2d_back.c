@@ -34,8 +34,7 @@ static assay_status begin(const assay_launch *launch, const assay_tensor *y, gra
     if (g->library == NULL)
         return assay__host_fail(launch->instance, ASSAY_UNAVAILABLE, "OpenBLAS: %s", why);
     g->threads = launch->tunables != NULL ? (int)launch->tunables[0] : 1;
-    if (g->library->get_threads() != g->threads && g->library->get_parallel() != 0)
-        g->library->set_threads(g->threads);
+    openblas_use_threads(g->library, g->threads);
     g->groups = ASSAY__INT(p, conv2d, groups);
     g->n = ASSAY__INT(p, conv2d, n);
     g->c = ASSAY__INT(p, conv2d, c) / g->groups;

@@ -21,9 +21,7 @@ static assay_status prepare(const assay_launch *launch, matmul_launch *g,
     if (!matmul_leading_are_int(g))
         return assay__host_fail(launch->instance, ASSAY_OVERFLOW,
                                 "OpenBLAS: a leading dimension exceeds 32 bits");
-    int threads = launch->tunables != NULL ? (int)launch->tunables[0] : 1;
-    if (library->get_threads() != threads && library->get_parallel() != 0)
-        library->set_threads(threads);
+    openblas_use_threads(library, launch->tunables != NULL ? (int)launch->tunables[0] : 1);
     *out = library;
     return ASSAY_OK;
 }

@@ -49,6 +49,8 @@ static bool settle(char *reason, size_t cap)
         return false;
     }
     library.set_threads(1); /* it starts with all */
+    if (library.get_parallel() == 2)
+        (void)assay__openmp_take(&library.team); /* without it one thread is all that is sure */
     return true;
 }
 

@@ -20,6 +20,14 @@ expect 4 '*foreign.so*' '*--plugins: *ABI 99*' assay devices --plugins "$ASSAY_B
 query '.plugins | length == 1 and .[0].status == "ABI" and (.[0].reason | test("ABI 99"))'
 query '.devices == []'
 
+# What the C library computes with belongs to the deployment: it may choose as if there were no FMA.
+expect 0 '*' '' assay devices --json
+if jq -e '.host.isa | index("fma") and index("avx2")' "$WORK/stdout" >/dev/null && [ "$(getconf GNU_LIBC_VERSION)" = 'glibc 2.36' ]; then
+    here=$(jq -r .host.deployment "$WORK/stdout")
+    expect 0 '*' '' env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA assay devices --json
+    query ".host.deployment != \"$here\""
+fi
+
 # On a terminal there is colour, unless it is refused.
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "assay devices" /dev/null </dev/null >"$WORK/tty"

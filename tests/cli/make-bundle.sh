@@ -32,7 +32,13 @@ for name in $(sed -nE 's/^bundle: (lib(openblas|blis|dnnl|sleef)\.so\.[0-9]+)$/\
     grep -q "/$name" "$WORK/opened" || grep -q "built without" "$WORK/devices" || { echo "$name is not opened" && exit 1; }
 done
 grep -vE "^($PWD|$PWD/bin/\.\.)/|/(ld-linux[^/]*|lib(c|m|mvec|dl|pthread|rt))\.so[.0-9]*$|^/etc|linux-vdso" "$WORK/opened" && echo "these are not ours" && exit 1
+# What was measured beside the source tree is measured for the bundle, though its libraries lie elsewhere.
+bundle=$PWD
 cd - >/dev/null || exit 1
+revisions() { "$1" kernels --json | jq -c '.kernels[] | [.backend, .kernel, .op, .dtypes, .revision]'; }
+revisions "$ASSAY_BUILD/bin/assay" >"$WORK/revisions.here"
+revisions "$bundle/bin/assay" >"$WORK/revisions.bundle"
+[ -s "$WORK/revisions.here" ] && diff "$WORK/revisions.here" "$WORK/revisions.bundle" >"$WORK/diff" || { head "$WORK/diff" && exit 1; }
 # Without them the machine's own serve; the folder shows it, the tarball is made of it.
 make -s --no-print-directory BUILD="$build" BUNDLE_LIBS=sleef bundle >"$WORK/log" 2>&1 || { cat "$WORK/log" && exit 1; }
 tar -tzf "$build"/bundle/assay-*.tar.gz >"$WORK/list"

@@ -5,8 +5,9 @@
 # only public symbols are exported; uninstall leaves nothing behind.
 set -u
 build=${ASSAY_BUILD#"$PWD"/}
+prefix=$WORK/p
 run_make() {
-    make -s --no-print-directory BUILD="$build" PREFIX="$WORK/p" "$@" >"$WORK/log" 2>&1 ||
+    make -s --no-print-directory BUILD="$build" PREFIX="$prefix" "$@" >"$WORK/log" 2>&1 ||
         { cat "$WORK/log" && exit 1; }
 }
 run_make install
@@ -42,4 +43,18 @@ done
 
 run_make uninstall
 left=$(find "$WORK/p" -type f -o -type l)
+[ -z "$left" ] || { echo "left behind: $left" && exit 1; }
+
+# A folder whose name the shell, sed and pkg-config would take apart.
+prefix="$WORK/it's p & q,\\1"
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+run_make install
+"$prefix/bin/assay" --version >"$WORK/version" || exit 1
+[ ! -e examples/pick.c ] || eval "cc examples/pick.c -o '$WORK/pick' $(pkg-config --cflags --libs assay)" || exit 1
+run_make uninstall
+# With DESTDIR in front nothing outside of it is touched.
+run_make install DESTDIR="$WORK/d e"
+[ -x "$WORK/d e$prefix/bin/assay" ] && [ ! -e "$prefix/bin/assay" ] || exit 1
+run_make uninstall DESTDIR="$WORK/d e"
+left=$(find "$prefix" "$WORK/d e" -type f -o -type l)
 [ -z "$left" ] || { echo "left behind: $left" && exit 1; }

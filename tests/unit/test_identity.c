@@ -33,7 +33,8 @@ static int show_revision(int turn)
 {
     const assay_digest code[] = {{{1}}, {{2}}, {{3}}};
     const assay_digest turned[] = {code[turn % 3], code[(turn + 1) % 3], code[(turn + 2) % 3]};
-    const assay__revision_library a = {"liba.so.1", "1", "aa", "x=1"}, b = {"libb.so", "2", "", ""};
+    const assay__revision_library a = {"liba.so.1", "1", "aa", "x=1", NULL},
+                                  b = {"libb.so", "2", "", "", NULL};
     const assay__revision_library libraries[] = {turn % 2 ? a : b, turn % 2 ? b : a};
     const assay_tunable x = {.name = "mc"}, y = {.name = "nc"};
     const assay_tunable tunables[] = {turn % 2 ? x : y, turn % 2 ? y : x};

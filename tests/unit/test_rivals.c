@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static const struct rival {
      "m=2,n=2,k=2"},
     {"onednn", "ASSAY_ONEDNN", "dnnl_version", "soname version isa implementation", ASSAY_OP_matmul,
      "m=2,n=2,k=2"},
-    {"sleef", "ASSAY_SLEEF", "Sleef_expf8_u10", "soname version", ASSAY_OP_exp, "n=5"},
+    {"sleef", "ASSAY_SLEEF", "Sleef_expf8_u10", "soname file_version", ASSAY_OP_exp, "n=5"},
 };
 #define RIVALS ((int)(sizeof rivals / sizeof *rivals))
 
@@ -415,6 +416,84 @@ START_TEST(onednn_leaves_the_threads_of_the_host_alone)
 }
 END_TEST
 
+/* How OpenMP comes to give fewer threads than the 64 that are asked for. */
+static const struct fewer {
+    const char *variable, *value;
+    bool
+        in_region; /* the kernel runs inside a parallel region of the host, which has two threads */
+} fewer[] = {
+    {"OMP_DYNAMIC", "true", false}, /* no more than there are processors */
+    {"OMP_THREAD_LIMIT", "3", false},
+    {"OMP_THREAD_LIMIT", "64", true}, /* one of them is busy */
+};
+#define FEWER ((int)(sizeof fewer / sizeof *fewer))
+
+static struct fewer_call {
+    const assay_kernel_desc *kernel;
+    plugin_case *c;
+    assay_status status;
+    atomic_int runs;
+} fewer_call;
+
+static void run_on_first(void *data)
+{
+    static const int64_t tunables[ASSAY_MAX_TUNABLES] = {64};
+    struct fewer_call *call = data;
+
+    if (atomic_fetch_add(&call->runs, 1) == 0)
+        call->status = plugin_case_run(call->c, call->kernel, tunables);
+}
+
+static void run_in_region(void)
+{
+    void *gomp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *symbol = gomp != NULL ? dlsym(gomp, "GOMP_parallel") : NULL;
+    void (*parallel)(void (*)(void *), void *, unsigned, unsigned);
+
+    memcpy(&parallel, &symbol, sizeof symbol);
+    if (symbol != NULL)
+        parallel(run_on_first, &fewer_call, 2, 0);
+    else
+        run_on_first(&fewer_call); /* no OpenMP is here */
+}
+
+/* In a child, where OpenMP reads the environment, and which a library may end or hold up. */
+static int compute_with_fewer(const struct rival *r, float *how)
+{
+    const struct fewer *f = &fewer[(int)*how];
+    plugin_case c;
+
+    alarm(20);
+    setenv(f->variable, f->value, 1);
+    setenv("OMP_MAX_ACTIVE_LEVELS", "2", 1);
+    plugin_case_init(&c, ASSAY_OP_matmul, ASSAY_F32, "m=300,n=260,k=40", 0);
+    for (uint32_t operand = 0; operand < 2; operand++)
+        for (int64_t i = 0; i < assay_tensor_elements(&c.operands[operand]); i++)
+            plugin_case_set(&c, operand, i, 1.0);
+    fewer_call.c = &c;
+    fewer_call.kernel = plugin_kernel(plugin_load(r->name), ASSAY_OP_matmul, ASSAY_F32, NULL);
+    if (usable(r, NULL) != 0) /* brings the library */
+        return 3;
+    if (f->in_region)
+        run_in_region();
+    else
+        run_on_first(&fewer_call);
+    for (int64_t i = 0; i < c.elements; i++)
+        if (!(plugin_case_get(&c, 2, i) == 40.0))
+            return 2;
+    return fewer_call.status == ASSAY_OK ? 0 : 1;
+}
+
+START_TEST(fewer_threads_than_asked_for_change_no_result)
+{
+    const struct rival *r = &rivals[_i / FEWER];
+    float how = (float)(_i % FEWER);
+
+    if (multiplies(r))
+        ck_assert_int_eq(in_child(compute_with_fewer, r, &how), 0);
+}
+END_TEST
+
 /* What a library lacks on this CPU, or computes by another law, is a row with a reason. */
 START_TEST(onednn_rows_run_or_say_why_not)
 {
@@ -450,6 +529,7 @@ int main(void)
     tcase_add_loop_test(library, shadowed_library_is_refused, 0, RIVALS);
     tcase_add_loop_test(kernel, libraries_in_one_process_compute_by_themselves, 0, 2);
     tcase_add_loop_test(kernel, threads_beyond_the_cpus_are_left_out, 0, RIVALS);
+    tcase_add_loop_test(kernel, fewer_threads_than_asked_for_change_no_result, 0, FEWER * RIVALS);
     tcase_add_loop_test(library, libxsmm_is_the_same_before_and_after_it_starts, 0, 2);
     tcase_add_test(library, libxsmm_keeps_its_names_to_itself);
     tcase_add_test(library, libxsmm_says_what_it_is_or_why_it_is_not);
