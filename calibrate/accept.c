@@ -26,9 +26,11 @@ static assay_status spec_init(assay_dtype dtype, assay_dtype accumulator, double
 
 assay_status assay__accept_elementwise(assay_dtype dtype, uint64_t max_dist, assay_accept_spec *out)
 {
-    ASSAY_TRY(spec_init(dtype, dtype, 0.0, out));
-    out->rule = ASSAY_ACCEPT_ELEMENTWISE;
-    out->max_dist = max_dist;
+    assay_accept_spec spec = {.rule = ASSAY_ACCEPT_ELEMENTWISE, .max_dist = max_dist};
+
+    ASSAY_TRY(assay__ulp_any_format(dtype, false, &spec.format));
+    spec.u_acc = spec.format.unit_roundoff;
+    *out = spec;
     return ASSAY_OK;
 }
 
@@ -190,8 +192,19 @@ static bool is_plain(const assay_accept_element *e, const assay_accept_spec *spe
            fabs(e->hi) <= spec->format.max_finite;
 }
 
+static judged judge_integer(const assay_accept_element *e, const assay_accept_spec *spec)
+{
+    assay_ulp_point point = assay__ulp_measure_integer(&spec->format, e->y_whole, e->hi, e->lo);
+
+    if (point.class != ASSAY_ULP_ORDINARY)
+        return (judged){ASSAY_ACCEPT_FAIL, DBL_MAX};
+    return judge_elementwise(e, spec, &point);
+}
+
 static judged judge(const assay_accept_element *e, const assay_accept_spec *spec)
 {
+    if (spec->format.is_integer)
+        return judge_integer(e, spec);
     if (is_plain(e, spec))
         return judge_bounds(e, spec);
     assay_ulp_point point = assay__ulp_measure(&spec->format, e->y, e->hi, e->lo, e->bound);
@@ -231,6 +244,8 @@ assay_status assay__accept_batch(const assay_error_batch *batch, const double *d
                                   .bound = batch->bound ? batch->bound[i] : 0.0,
                                   .magnitude = batch->magnitude ? batch->magnitude[i] : 0.0,
                                   .depth = depth ? depth[i] : 0.0};
+        if (spec->format.is_integer)
+            e.y_whole = assay__integer_element(spec->format.dtype, batch->y, i);
         judged j = judge(&e, spec);
         counts->worst_share = fmax(counts->worst_share, j.share);
         counts->warned += j.verdict == ASSAY_ACCEPT_WARN;

@@ -28,7 +28,7 @@ typedef struct assay_accept_spec {
     bool is_strict_zero; /* the sign of a zero counts */
 } assay_accept_spec;
 
-/* dtype: of the output. accumulator: of the arithmetic inside. */
+/* dtype: of the output; elementwise of integers too. accumulator: of the arithmetic inside. */
 assay_status assay__accept_elementwise(assay_dtype dtype, uint64_t max_dist,
                                        assay_accept_spec *out);
 /* k >= 0 products a sum; two more roundings for alpha and beta * C. */
@@ -46,6 +46,7 @@ typedef struct assay_accept_element {
     double bound;     /* of hi + lo, >= 0 */
     double magnitude; /* CONTRACTION: sum of absolute products, |alpha| and |beta C| included */
     double depth;     /* SOFTMAX: |x - max of the row| */
+    int64_t y_whole;  /* the output where the format is an integer's, instead of y */
 } assay_accept_element;
 
 typedef enum assay_accept_verdict {

@@ -20,7 +20,7 @@ assay_status assay__error_stats_init(assay_error_stats *stats, assay_dtype dtype
 {
     assay_error_stats s = {.elements = 0};
 
-    ASSAY_TRY(assay__ulp_format(dtype, saturates, &s.format));
+    ASSAY_TRY(assay__ulp_any_format(dtype, saturates, &s.format));
     ASSAY_TRY(assay__sample_set_init(&s.sample));
     s.worst.index = s.worst_rho.index = ASSAY_ERROR_NONE;
     for (int i = 0; i < ASSAY_ULP_CLASSES; i++)
@@ -174,6 +174,17 @@ static void add_rho(assay_error_stats *stats, const piece *p, const assay_scan_o
     }
 }
 
+/* Whole results of whole operands are what an op is there for. */
+static bool takes_integers(const assay_error_batch *b)
+{
+    for (unsigned i = 0; i < b->input_count; i++) {
+        const assay_dtype_info *info = assay_dtype_describe(b->input_dtypes[i]);
+        if (info == NULL || info->is_float)
+            return false;
+    }
+    return b->input_count > 0;
+}
+
 /* What unmarked elements add. */
 static void add_plain(assay_error_stats *stats, const piece *p, const assay_scan_out *scan)
 {
@@ -184,7 +195,7 @@ static void add_plain(assay_error_stats *stats, const piece *p, const assay_scan
     stats->max_abs = fmax(stats->max_abs, scan->plain_abs);
     stats->max_rel = fmax(stats->max_rel, scan->plain_rel);
     stats->zeros += scan->zeros;
-    stats->integers += scan->integers;
+    stats->integers += takes_integers(b) ? 0 : scan->integers;
     if (scan->plain_err <= 0.0 || scan->plain_err < stats->max_err_ulp)
         return;
     /* A marked element may show this error too, but only an unmarked one is sure to. */
@@ -225,6 +236,25 @@ static void add_piece(assay_error_stats *stats, const piece *p, assay_scan_fn sc
         add_rho(stats, p, &scan);
 }
 
+/* No scan sorts them: an element is right or it is not. */
+static void add_integers(assay_error_stats *stats, const piece *p)
+{
+    const assay_error_batch *b = p->batch;
+    assay_scan_out scan;
+
+    for (size_t i = 0; i < p->count; i++) {
+        size_t j = p->offset + i;
+        assay_ulp_point point = assay__ulp_measure_integer(
+            &stats->format, assay__integer_element(stats->format.dtype, b->y, j), b->hi[j],
+            at(b->lo, j));
+        add_measured(stats, p, i, &point);
+        scan.err[i] = point.class == ASSAY_ULP_ORDINARY ? point.err_ulp : -1.0;
+        stats->zeros += fabs(b->hi[j]) <= 0.0;
+    }
+    stats->elements += p->count;
+    sample_piece(stats, p, &scan);
+}
+
 assay_status assay__error_stats_add(assay_error_stats *stats, const assay_error_batch *batch)
 {
     size_t bytes = assay_dtype_bytes(stats->format.dtype);
@@ -243,7 +273,10 @@ assay_status assay__error_stats_add(assay_error_stats *stats, const assay_error_
         const void *y = (const unsigned char *)batch->y + done * bytes;
         ASSAY_TRY(assay_convert(ASSAY_F64, wide, stats->format.dtype, y, n));
         piece p = {batch, wide, done, n};
-        add_piece(stats, &p, scan);
+        if (stats->format.is_integer)
+            add_integers(stats, &p);
+        else
+            add_piece(stats, &p, scan);
         done += n;
     }
     return ASSAY_OK;

@@ -62,11 +62,12 @@ typedef struct assay_error_stats {
     double max_rho; /* |y - r| / (unit roundoff of the format * magnitude) */
     assay_exact_sum rho_squares;
     assay_error_element worst_rho;
-    uint64_t zeros, integers; /* of the references */
+    uint64_t zeros;    /* of the references */
+    uint64_t integers; /* of these too, where neither the type nor all operands are integers */
     assay_sample_set sample;
 } assay_error_stats;
 
-/* ASSAY_INVALID: no float dtype; ASSAY_NOMEM. */
+/* For integers a unit is 1, and there is no rho.  ASSAY_INVALID: no dtype; ASSAY_NOMEM. */
 assay_status assay__error_stats_init(assay_error_stats *stats, assay_dtype dtype, bool saturates);
 void assay__error_stats_clear(assay_error_stats *stats);
 

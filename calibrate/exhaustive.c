@@ -44,7 +44,7 @@ uint64_t assay__exhaustive_batches(assay_dtype dtype)
 {
     const assay_dtype_info *info = assay_dtype_describe(dtype);
 
-    if (!info || !info->is_float || info->bytes > 4)
+    if (!info || info->bytes > 4)
         return 0;
     uint64_t patterns = (uint64_t)1 << (8 * info->bytes);
     return patterns > BATCH ? patterns / BATCH : 1;
@@ -73,6 +73,8 @@ static uint64_t count_nan(const assay_ulp_format *format, uint64_t first, uint64
 {
     uint64_t half = (uint64_t)1 << (8 * assay_dtype_bytes(format->dtype) - 1), last = 0, nan = 0;
 
+    if (format->is_integer)
+        return 0;
     assay_store_f64(format->dtype, &last, 0, format->has_inf ? INFINITY : format->max_finite);
     for (uint64_t base = 0; base <= half; base += half) {
         uint64_t from = base + last + 1, to = base + half;
@@ -114,7 +116,7 @@ static assay_status run_batch(worker *w, uint64_t batch)
     uint64_t first = batch * n;
 
     write_patterns(w->x, assay_dtype_bytes(u->input), first, n);
-    memset(w->y, 0xff, n * bytes); /* a NaN in every format */
+    memset(w->y, 0xff, n * bytes); /* a NaN in every float format */
     ASSAY_TRY(u->kernel(u->kernel_cookie, w->x, w->y, n));
     if (!w->all->plan->digest_only)
         ASSAY_TRY(judge_batch(w, first, n));
@@ -171,9 +173,9 @@ static assay_status plan_validate(const assay_unary *unary, const assay_exhausti
     uint64_t batches = assay__exhaustive_batches(unary->input);
 
     if (batches == 0)
-        return assay__fail(ASSAY_INVALID, "exhaustive run: %s is no float type of at most 32 bits",
+        return assay__fail(ASSAY_INVALID, "exhaustive run: %s is no type of at most 32 bits",
                            assay_dtype_name(unary->input) ? assay_dtype_name(unary->input) : "?");
-    ASSAY_TRY(assay__ulp_format(unary->input, false, &all->input));
+    ASSAY_TRY(assay__ulp_any_format(unary->input, false, &all->input));
     if (plan->threads == 0 || plan->threads > MAX_THREADS)
         return assay__fail(ASSAY_INVALID, "exhaustive run: %u threads (1 to %d)", plan->threads,
                            MAX_THREADS);

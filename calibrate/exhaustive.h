@@ -39,7 +39,7 @@ typedef struct assay_exhaustive_result {
     bool is_complete;        /* every pattern of the type */
 } assay_exhaustive_result;
 
-/* Batches in a type's space; 0 when it cannot be exhausted (more than 32 bits, no float). */
+/* Batches in a type's space; 0 when it cannot be exhausted (more than 32 bits). */
 uint64_t assay__exhaustive_batches(assay_dtype dtype);
 
 /* Outputs are poisoned with NaN before each call of the kernel, so that what is not written shows.

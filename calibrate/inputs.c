@@ -82,7 +82,11 @@ typedef struct filler {
     assay_op_family family;
     unsigned operand;
     assay_dtype dtype;
-    uint64_t key;        /* seed of this operand's streams */
+    assay_dtype to; /* of what a unary op gives */
+    bool is_whole;  /* an integer type's, but not of indices */
+    bool is_cast;   /* of another type than its operand's: what matters is where results turn */
+    double scale;   /* of N(0,1), so that results of integers are not mostly zero */
+    uint64_t key;   /* seed of this operand's streams */
     uint64_t rows, cols; /* of the last two extents; cols: the innermost */
     uint64_t k;          /* contraction: products a sum, else 0 */
     uint64_t line, step; /* contraction: a line of the sum has `line` elements, `step` apart; rows:
@@ -108,6 +112,8 @@ static double number_of(const filler *f, assay__rng *rng)
     case ASSAY_STRATUM_ORDINALS:
         return assay__special_from_bits(f->dtype, assay__rng_bits(rng));
     case ASSAY_STRATUM_EDGES:
+        if (f->is_cast)
+            return assay__special_turn(f->dtype, f->to, assay__rng_bits(rng));
         return assay__special_edge(f->family == ASSAY_FAMILY_ELEMENTWISE_UNARY, f->dtype,
                                    assay__rng_bits(rng));
     case ASSAY_STRATUM_POWERS: {
@@ -123,7 +129,7 @@ static double number_of(const filler *f, assay__rng *rng)
         return ldexp(assay__rng_normal(rng), (int)exponent);
     }
     default:
-        return assay__rng_normal(rng);
+        return f->scale * assay__rng_normal(rng);
     }
 }
 
@@ -340,6 +346,25 @@ static double element(filler *f, uint64_t index)
     }
 }
 
+/* Of an operand whose type is an integer: all of its values matter alike, and no double on the way
+ * may round them. */
+static int64_t whole_element(const filler *f, uint64_t index)
+{
+    uint64_t bits = hash_of(f, 9, index);
+
+    switch (f->stratum) {
+    case ASSAY_STRATUM_EDGES:
+        return assay__special_integer_turn(f->dtype, f->to, bits);
+    case ASSAY_STRATUM_SPECIALS:
+        return assay__special_integer(f->dtype, (size_t)index);
+    case ASSAY_STRATUM_WORKLOAD: /* an unsigned type has those above zero alone */
+        return (int64_t)floor(20.0 * unit_of(bits)) -
+               (assay_dtype_describe(f->dtype)->is_signed ? 10 : 0);
+    default:
+        return (int64_t)bits;
+    }
+}
+
 /* Integers of both operands so that |a b| k stays below 2^24 (2^53 for f64), the accumulator. */
 static void plan_integers(filler *f)
 {
@@ -435,6 +460,18 @@ static void plan_contraction(filler *f, const assay_problem *problem)
         plan_integers(f);
 }
 
+/* Whole numbers over half of an integer type's range, as far as the operand's reaches. */
+static void plan_cast(filler *f, const assay_problem *problem)
+{
+    const assay_dtype_info *from = assay_dtype_describe(f->dtype);
+    const assay_dtype_info *to = assay_dtype_describe((assay_dtype)problem->dtypes[1]);
+
+    f->to = (assay_dtype)problem->dtypes[1];
+    f->is_cast = f->to != f->dtype;
+    if (from->is_float && !to->is_float)
+        f->scale = fmin((double)(to->max_int / 2), from->max_finite / 8.0);
+}
+
 static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
 {
     const assay_op_info *info = assay_op_get((assay_op_id)problem->op);
@@ -448,6 +485,9 @@ static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
     f->dtype = (assay_dtype)problem->dtypes[f->operand];
     f->cached = UINT64_MAX;
     f->step = 1;
+    f->scale = 1.0;
+    if (f->family == ASSAY_FAMILY_ELEMENTWISE_UNARY && f->operand == 0)
+        plan_cast(f, problem);
     if (f->family == ASSAY_FAMILY_ROW && rank == 3) {
         f->step = (uint64_t)dims[2];
         f->cols = (uint64_t)dims[1];
@@ -462,6 +502,7 @@ static assay_status plan(filler *f, const assay_problem *problem, uint64_t seed)
     f->key = assay__rng_bits(&named);
     if (f->family == ASSAY_FAMILY_INDEX && f->operand == 1)
         f->index_rows = (uint64_t)assay_problem_int(problem, "rows");
+    f->is_whole = !assay_dtype_describe(f->dtype)->is_float && f->index_rows == 0;
     if (f->operand >= info->inputs)
         f->stratum = ASSAY_STRATUM_NORMAL;
     else if (f->family == ASSAY_FAMILY_CONTRACTION)
@@ -505,6 +546,13 @@ assay_status assay__inputs_fill(const assay_problem *problem, assay_stratum stra
     ASSAY_TRY(plan(&f, problem, seed));
     unsigned char *to = dst;
     size_t bytes = assay_dtype_bytes(f.dtype);
+    if (f.is_whole) {
+        for (uint64_t i = 0; i < count; i++) {
+            int64_t value = whole_element(&f, first + i);
+            memcpy(to + i * bytes, &value, bytes); /* modulo the type's range */
+        }
+        return ASSAY_OK;
+    }
     for (uint64_t done = 0; done < count;) {
         uint64_t n = count - done < CHUNK ? count - done : CHUNK;
         for (uint64_t i = 0; i < n; i++)

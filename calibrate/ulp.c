@@ -33,6 +33,23 @@ assay_status assay__ulp_format(assay_dtype dtype, bool saturates, assay_ulp_form
     return ASSAY_OK;
 }
 
+assay_status assay__ulp_any_format(assay_dtype dtype, bool saturates, assay_ulp_format *out)
+{
+    const assay_dtype_info *info = assay_dtype_describe(dtype);
+
+    if (info == NULL || info->is_float)
+        return assay__ulp_format(dtype, saturates, out);
+    *out = (assay_ulp_format){.dtype = dtype,
+                              .is_integer = true,
+                              .precision = info->precision,
+                              .max_finite = NAN,
+                              .overflow = NAN,
+                              .min_normal = NAN,
+                              .min_subnormal = NAN,
+                              .unit_roundoff = NAN};
+    return ASSAY_OK;
+}
+
 /* floor(log2 |hi + lo|), unclamped; both finite, not both zero. */
 static int exponent_of(double hi, double lo)
 {
@@ -212,5 +229,50 @@ assay_ulp_point assay__ulp_measure(const assay_ulp_format *format, double y, dou
     }
     point.is_uncertain = is_unsettled(format, hi, lo, bound);
     measure_number(format, y, hi, lo, &point);
+    return point;
+}
+
+/* ---- integers ---- */
+
+int64_t assay__integer_element(assay_dtype dtype, const void *base, size_t index)
+{
+    uint64_t bits = assay__element_bits(dtype, base, index);
+    unsigned unused = 64 - 8 * (unsigned)assay_dtype_bytes(dtype);
+
+    if (!assay_dtype_describe(dtype)->is_signed)
+        return (int64_t)bits;
+    return (int64_t)(bits << unused) >> unused; /* arithmetic, as on every compiler we know */
+}
+
+/* hi + lo as an integer of the type; false: it is none. */
+static bool whole(const assay_dtype_info *info, double hi, double lo, int64_t *out)
+{
+    int64_t big = INT64_MAX, small;
+
+    if (!(fabs(hi) <= 0x1p63) || !(fabs(lo) <= 0x1p62) || floor(hi) < hi || floor(lo) < lo)
+        return false;
+    small = (int64_t)lo;
+    if (hi >= 0x1p63) /* one above the largest of i64 */
+        small++;
+    else
+        big = (int64_t)hi;
+    return !__builtin_add_overflow(big, small, out) && *out >= info->min_int &&
+           *out <= info->max_int;
+}
+
+assay_ulp_point assay__ulp_measure_integer(const assay_ulp_format *format, int64_t y, double hi,
+                                           double lo)
+{
+    assay_ulp_point point = {.class = ASSAY_ULP_ORDINARY, .expected = hi + lo};
+    int64_t r;
+
+    if (!whole(assay_dtype_describe(format->dtype), hi, lo, &r)) {
+        point.class = ASSAY_ULP_NAN_MISMATCH;
+        return point;
+    }
+    point.dist = y > r ? (uint64_t)y - (uint64_t)r : (uint64_t)r - (uint64_t)y;
+    point.err_ulp = point.abs = (double)point.dist;
+    if (r != 0)
+        point.rel = point.abs / fabs((double)r);
     return point;
 }

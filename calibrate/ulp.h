@@ -26,10 +26,14 @@ typedef struct assay_ulp_format {
     double min_normal;
     double min_subnormal;
     double unit_roundoff;
+    bool is_integer; /* one unit is 1; of the above only dtype and precision apply, the rest is NaN
+                      * or 0 */
 } assay_ulp_format;
 
 /* ASSAY_INVALID when dtype is no float type. `saturates` matters for the f8 types only. */
 assay_status assay__ulp_format(assay_dtype dtype, bool saturates, assay_ulp_format *out);
+/* The same for integers too: their results are right or wrong, and by how much. */
+assay_status assay__ulp_any_format(assay_dtype dtype, bool saturates, assay_ulp_format *out);
 
 /* q(r); r a number, infinities count as the top binade. */
 double assay__ulp_quantum(const assay_ulp_format *format, double hi, double lo);
@@ -62,6 +66,13 @@ typedef struct assay_ulp_point {
     double abs;              /* ORDINARY and FLUSHED: |y - r| */
     double rel;              /* the same over |r|; 0 when |r| is below the smallest normal */
 } assay_ulp_point;
+
+/* Element `index` of an array of integers. */
+int64_t assay__integer_element(assay_dtype dtype, const void *base, size_t index);
+/* An integer format: all units and errors are whole. hi + lo must be a value of the type, else the
+ * reference is at fault and the class is NAN_MISMATCH, which nothing passes. */
+assay_ulp_point assay__ulp_measure_integer(const assay_ulp_format *format, int64_t y, double hi,
+                                           double lo);
 
 /* y: value of the format (from assay_load_f64). bound >= 0: error bound of hi + lo. */
 assay_ulp_point assay__ulp_measure(const assay_ulp_format *format, double y, double hi, double lo,

@@ -142,6 +142,49 @@ static void example_of(const assay_op_info *info, const assay__rule_types *types
     }
 }
 
+/* What T may be, each once. */
+static void list_t(const assay_op_info *info, char *buf, size_t cap)
+{
+    size_t len;
+    const char *item;
+
+    buf[0] = '\0';
+    for (size_t i = 0; (item = assay__list_item(info->dtypes, i, &len)) != NULL; i++) {
+        const char *colon = memchr(item, ':', len);
+        size_t own = colon != NULL ? (size_t)(colon - item) : len;
+        if (assay__list_find(buf, item, own) >= 0)
+            continue;
+        strncat(buf, i > 0 ? "|" : "", cap - strlen(buf) - 1);
+        strncat(buf, item, own < cap - strlen(buf) - 1 ? own : 0);
+    }
+}
+
+static assay_status fail_t(const assay_op_info *info, assay_dtype t)
+{
+    const char *name = assay_dtype_name(t);
+    char all[256];
+
+    list_t(info, all, sizeof all);
+    return assay__fail(ASSAY_UNSUPPORTED, "%s: dtype %s is not one of %s", info->name,
+                       name != NULL ? name : "?", all);
+}
+
+assay_status assay__op_types_fail(const assay_op_info *info, const assay__rule_types *types)
+{
+    const char *t = assay_dtype_name(types->t), *u = assay_dtype_name(types->u), *item;
+    size_t len;
+
+    for (size_t i = 0; t != NULL && (item = assay__list_item(info->dtypes, i, &len)) != NULL; i++)
+        if (len > strlen(t) && memcmp(item, t, strlen(t)) == 0 && item[strlen(t)] == ':')
+            return assay__fail(ASSAY_UNSUPPORTED, "%s: beside T = %s, U is one of %.*s, not %s",
+                               info->name, t, (int)(len - strlen(t) - 1), item + strlen(t) + 1,
+                               u != NULL ? u : "?");
+    if (t != NULL && types->t != types->u && assay__list_find(info->dtypes, t, strlen(t)) >= 0)
+        return assay__fail(ASSAY_UNSUPPORTED, "%s: beside T = %s, U is %s too, not %s", info->name,
+                           t, t, u != NULL ? u : "?");
+    return fail_t(info, types->t);
+}
+
 assay_status assay__op_types_of(const assay_op_info *info, assay_dtype t, assay__rule_types *out)
 {
     const assay__rule_types plain = {t, t};
@@ -161,6 +204,5 @@ assay_status assay__op_types_of(const assay_op_info *info, assay_dtype t, assay_
                            "%s: %s alone leaves a dtype of %s open; give all of them, such as %s",
                            info->name, name, info->dtype_rule, example);
     }
-    return assay__fail(ASSAY_UNSUPPORTED, "%s: dtype %s is not one of %s", info->name,
-                       name != NULL ? name : "?", info->dtypes);
+    return fail_t(info, t);
 }

@@ -12,17 +12,6 @@ static bool is_given(const assay_problem *p, size_t i)
     return (p->given[i / 8] >> (i % 8)) & 1;
 }
 
-static assay_status fail_pair(const assay_op_info *info, const assay__rule_types *types)
-{
-    const char *t = assay_dtype_name(types->t), *u = assay_dtype_name(types->u);
-
-    if (t == NULL || types->t == types->u)
-        return assay__fail(ASSAY_UNSUPPORTED, "%s: dtype %s is not one of %s", info->name,
-                           t != NULL ? t : "?", info->dtypes);
-    return assay__fail(ASSAY_UNSUPPORTED, "%s: dtypes %s:%s (T:U of %s) are not among %s",
-                       info->name, t, u != NULL ? u : "?", info->dtype_rule, info->dtypes);
-}
-
 static assay_status make(const assay_op_info *info, const assay__rule_types *types,
                          assay_problem *out)
 {
@@ -77,7 +66,7 @@ assay_status assay_problem_init_tuple(assay_op_id op, const assay_dtype *dtypes,
             return assay__fail(ASSAY_UNSUPPORTED, "%s: dtype %zu is %s; the rule is %s", info->name,
                                i, assay_dtype_name(dtypes[i]), info->dtype_rule);
     if (!assay__op_takes(info, &types))
-        return fail_pair(info, &types);
+        return assay__op_types_fail(info, &types);
     *out = p;
     return ASSAY_OK;
 }

@@ -24,6 +24,8 @@ assay_status assay__rule_dtype(const char *rule, size_t index, const assay__rule
 /* Pair number `index` of those that the op takes; false past the last. */
 bool assay__op_types(const assay_op_info *info, size_t index, assay__rule_types *out);
 bool assay__op_takes(const assay_op_info *info, const assay__rule_types *types);
+/* ASSAY_UNSUPPORTED with what it takes instead, for a pair that it does not. */
+assay_status assay__op_types_fail(const assay_op_info *info, const assay__rule_types *types);
 /* What a tuple of the right length says of T and U; whether the op takes it is another question. */
 assay__rule_types assay__rule_types_of(const assay_op_info *info, const assay_dtype *dtypes);
 /* For T alone.  ASSAY_UNSUPPORTED: not one of the op's; ASSAY_INVALID: U is open. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/cpu/cpu_plugin.c -- manifest of our own CPU kernels. */
+#include "backends/cast_pairs.h"
 #include "backends/cpu/cpu.h"
 #include "backends/host_plugin.h"
 
@@ -78,6 +79,8 @@ DECLARE4(matmul_dot_avx512)
 DECLARE4(matmul_avx512)
 DECLARE4(fused_linear_avx512)
 DECLARE4(attention_avx512)
+assay_status cpu_cast(const assay_launch *launch);
+assay_status cpu_cast_avx2(const assay_launch *launch);
 
 /* ---- tunables -------------------------------------------------------------------------------- */
 
@@ -346,7 +349,20 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
     ROW_IF(op##_rows_usable, "cpu_" #op "_rows_avx2", op, UNARY, T, 10, isa, -1.0, streaming, \
            sources_, libraries_, run_)
 
+/* One entry point for all pairs, which the operands tell apart. */
+static const char *const cast_sources[] = {"backends/cpu/cpu_cast.c", "runtime/convert.c",
+                                           "runtime/dtype.c", TEAM, NULL};
+static const char *const cast_avx2_sources[] = {"backends/cpu/cpu_cast_avx2.c", TEAM, NULL};
+#define PAIR_OF(from, to) .dtype_count = 2, .dtypes = {from, to}, .caps = {CONTIGUOUS, CONTIGUOUS}
+#define PAIR(tuple)       PAIR_OF tuple
+#define CAST_ROWS(from, to)                                                                    \
+    ROW("cpu_cast_avx2", cast, PAIR, (ASSAY_##from, ASSAY_##to), 10, "avx2,fma,f16c", 0.0,     \
+        streaming, cast_avx2_sources, none, cpu_cast_avx2),                                    \
+        ROW("cpu_cast_portable", cast, PAIR, (ASSAY_##from, ASSAY_##to), 20, NULL, 0.0, plain, \
+            cast_sources, none, cpu_cast),
+
 static const assay_kernel_desc kernels[] = {
+    CAST_PAIRS(CAST_ROWS)
 #define CPU_COLUMNS_AVX2(op, stem, libraries)                         \
     COLUMNS_ROW(op, stem, libraries, f64, ASSAY_F64, "avx2,fma")      \
     COLUMNS_ROW(op, stem, libraries, f32, ASSAY_F32, "avx2,fma")      \
@@ -384,7 +400,8 @@ static const assay_kernel_desc kernels[] = {
     ROW("cpu_" #op "_fast_avx512", op, shape, ASSAY_F32, 13, AVX512, u32, streaming, \
         op##_avx512_sources, none, cpu_##op##_fast_avx512_f32),
 #include "backends/cpu/cpu_kernels.def"
-    LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F64, "avx2,fma", cpu_softmax_f64_avx2),
+        LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F64, "avx2,fma",
+                      cpu_softmax_f64_avx2),
     LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F32, "avx2,fma", cpu_softmax_f32_avx2),
     LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F16, "avx2,fma,f16c",
                   cpu_softmax_f16_avx2),

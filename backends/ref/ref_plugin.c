@@ -3,6 +3,7 @@
 /* backends/ref/ref_plugin.c -- manifest of the oracle: every op, every dtype, correctly rounded.
  *
  * Never chosen unless asked for by name. */
+#include "backends/cast_pairs.h"
 #include "backends/host_plugin.h"
 #include "backends/ref/ref.h"
 
@@ -93,8 +94,16 @@ static const char *const none[] = {NULL};
         ROW(op_name, tuple, libraries, run_, "_f16", ASSAY_F16), \
         ROW(op_name, tuple, libraries, run_, "_bf16", ASSAY_BF16)
 
+/* One name for all pairs: the tuple tells them apart. */
+assay_status ref_wide_cast(const assay_launch *launch, unsigned threads, const assay_wide *o);
+assay_status ref_run_cast(const assay_launch *launch);
+static const char *const cast_sources[] = {"backends/ref/ref_cast.c", "backends/ref/ref_round.c",
+                                           DTYPE_SOURCES, NULL};
+#define PAIR(from, to) .dtype_count = 2, .dtypes = {from, to}, .caps = {INPUT, OUTPUT}
+#define CAST(from, to) ROW(cast, PAIR, none, ref_run_cast, "", ASSAY_##from, ASSAY_##to),
+
 static const assay_kernel_desc kernels[] = {
-    ROWS(matmul, BINARY, matmul_libraries, ref_run_matmul),
+    CAST_PAIRS(CAST) ROWS(matmul, BINARY, matmul_libraries, ref_run_matmul),
     ROWS(add, BINARY, add_libraries, ref_run_add),
     ROWS(exp, UNARY, exp_libraries, ref_run_exp),
     ROWS(softmax_last_dim, UNARY, softmax_last_dim_libraries, ref_run_softmax),
@@ -112,7 +121,7 @@ static const assay_kernel_desc kernels[] = {
 static const assay_oracle_desc oracles[] = {
     ORACLE(matmul, ref_wide_matmul),   ORACLE(add, ref_wide_add),
     ORACLE(exp, ref_wide_exp),         ORACLE(softmax_last_dim, ref_wide_softmax),
-    ORACLE(softmax, ref_wide_softmax),
+    ORACLE(softmax, ref_wide_softmax), ORACLE(cast, ref_wide_cast),
 #define REF_ROW(op, ...) ORACLE(op, ref_wide_##op),
 #include "backends/ref/ref_ops.def"
 };

@@ -292,6 +292,27 @@ START_TEST(batches_count_and_merge)
 }
 END_TEST
 
+/* Whole results: as many steps off as allowed, beyond what a double tells apart. */
+START_TEST(integers_count_units)
+{
+    static const int64_t y[] = {0x20000000000001, 0x20000000000002, 0x20000000000003};
+    static const double hi[] = {0x1p53, 0x1p53, 0x1p53}, lo[] = {1, 1, 1};
+    assay_error_batch b = {.y = y, .hi = hi, .lo = lo, .count = 3};
+    assay_accept_spec spec;
+    assay_accept_counts counts;
+
+    for (uint64_t allowed = 0; allowed < 3; allowed++) {
+        ck_assert_int_eq(assay__accept_elementwise(ASSAY_I64, allowed, &spec), ASSAY_OK);
+        assay__accept_counts_init(&counts);
+        ck_assert_int_eq(assay__accept_batch(&b, NULL, &spec, &counts), ASSAY_OK);
+        ck_assert_uint_eq(counts.failed, 2 - allowed);
+        ck_assert_uint_eq(counts.first_failed, allowed < 2 ? allowed + 1 : ASSAY_ERROR_NONE);
+    }
+    assay_accept_element e = {.y_whole = 3, .hi = NAN};
+    ck_assert_int_eq(assay__accept(&e, &spec), ASSAY_ACCEPT_FAIL);
+}
+END_TEST
+
 START_TEST(bad_specs_are_refused)
 {
     assay_accept_spec spec;
@@ -322,6 +343,7 @@ int main(void)
     tcase_add_test(other, policies_open_one_class_each);
     tcase_add_test(other, softmax_bound_holds_and_catches);
     tcase_add_test(other, batches_count_and_merge);
+    tcase_add_test(other, integers_count_units);
     tcase_add_test(other, bad_specs_are_refused);
 
     SRunner *runner = srunner_create(suite);

@@ -398,6 +398,8 @@ START_TEST(outputs_in_place_have_the_same_bits)
         if (row == NULL)
             break;
         for (size_t in = 0; can_run(row) && in < info->inputs; in++) {
+            if (row->dtypes[in] != row->dtypes[out])
+                continue; /* of other types: not in place */
             launch l = {.problem = random_problem(row), .desc = row->desc};
             size_t bytes = (size_t)assay_problem_operand_bytes(&l.problem, out);
             void *apart = malloc(bytes);
@@ -508,7 +510,8 @@ static void break_storage(const launch *l, size_t i)
     snprintf(what, sizeof what, "operand %zu is not in host memory", i);
     BAD(l, t->buffer.owner = plugin_random(&seed) | 1, what);
     snprintf(what, sizeof what, "operand %zu is not aligned", i);
-    BAD(l, t->byte_offset = 1 + (uint64_t)random_below((int64_t)element - 1), what);
+    if (element > 1)
+        BAD(l, t->byte_offset = 1 + (uint64_t)random_below((int64_t)element - 1), what);
     snprintf(what, sizeof what, "operand %zu: its elements lie at bytes", i);
     BAD(l, t->buffer.size_bytes = bytes - 1, what);
     BAD(l, t->buffer.size_bytes = (uint64_t)random_below((int64_t)bytes), what);
@@ -544,19 +547,21 @@ static void break_aliasing(const launch *l, size_t input)
 {
     const assay_op_info *info = assay_op_get(l->desc->op);
     const size_t i = info->inputs;
-    const int64_t n = assay_tensor_elements(&l->operands[input]);
-    const int64_t m = assay_tensor_elements(&l->operands[i]);
-    const int64_t bytes = (int64_t)assay_dtype_bytes(l->operands[i].dtype);
+    const assay_tensor *x = &l->operands[input], *y = &l->operands[i];
+    const int64_t n = assay_tensor_elements(x), m = assay_tensor_elements(y);
+    const int64_t bytes = (int64_t)assay_dtype_bytes(y->dtype);
+    /* The last element of y that begins in x, whose elements may be of another size. */
+    const int64_t last = (n * (int64_t)assay_dtype_bytes(x->dtype) - 1) / bytes;
     char what[64];
 
     snprintf(what, sizeof what, "operand %zu overlaps operand %zu", i, input);
-    if (n > 1) {
-        BAD(l, t->buffer.at.host = home(input) + (n - 1) * bytes, what);
-        BAD(l, t->buffer.at.host = home(input) + (1 + random_below(n - 1)) * bytes, what);
+    if (n > 0 && last > 0) {
+        BAD(l, t->buffer.at.host = home(input) + last * bytes, what);
+        BAD(l, t->buffer.at.host = home(input) + (1 + random_below(last)) * bytes, what);
     }
     if (m > 1)
         BAD(l, t->buffer.at.host = home(input) - (1 + random_below(m - 1)) * bytes, what);
-    if (!assay__op_in_place(info))
+    if (!assay__op_in_place(info) || x->dtype != y->dtype)
         BAD(l, t->buffer.at.host = home(input), what);
 }
 

@@ -352,11 +352,86 @@ START_TEST(blind_data_are_mistrusted)
 }
 END_TEST
 
+/* i64 beyond what a double holds: one off is one off. */
+START_TEST(integers_are_right_or_wrong)
+{
+    static const int64_t out[] = {INT64_MAX, INT64_MIN, 7, 0x20000000000001, -5, 0};
+    static const double high[] = {0x1p63, -0x1p63, 7, 0x1p53, -5, 0};
+    static const double low[] = {-1, 0, 0, 1, 0, 0};
+    assay_error_stats s;
+    assay_error_figures f;
+    assay_error_batch b = {.y = out, .hi = high, .lo = low, .count = 6};
+
+    ck_assert_int_eq(assay__error_stats_init(&s, ASSAY_I64, false), ASSAY_OK);
+    ck_assert_int_eq(assay__error_stats_add(&s, &b), ASSAY_OK);
+    ck_assert_uint_eq(s.elements, 6);
+    ck_assert_uint_eq(s.max_dist, 0);
+    ck_assert_uint_eq(s.zeros, 1);
+    ck_assert_int_eq(assay__error_stats_trust(&s), ASSAY_TRUST_OK); /* whole is what they are */
+    int64_t wrong[6];
+    memcpy(wrong, out, sizeof wrong);
+    wrong[3]--;
+    b.y = wrong;
+    b.first = 6;
+    ck_assert_int_eq(assay__error_stats_add(&s, &b), ASSAY_OK);
+    ck_assert_uint_eq(s.max_dist, 1);
+    ck_assert_uint_eq(s.misrounded, 1);
+    ck_assert_uint_eq(s.worst.index, 9);
+    ck_assert_uint_eq(s.worst.y_bits, 0x20000000000000);
+    wrong[0] = INT64_MIN;
+    b.first = 12;
+    ck_assert_int_eq(assay__error_stats_add(&s, &b), ASSAY_OK);
+    ck_assert_uint_eq(s.max_dist, UINT64_MAX);
+    ck_assert_int_eq(assay__error_stats_figures(&s, &f), ASSAY_OK);
+    ck_assert(f.p50_err_ulp <= 0.0 && f.p50_err_ulp >= 0.0);
+    assay__error_stats_clear(&s);
+}
+END_TEST
+
+/* What is no value of the type cannot be the reference. */
+START_TEST(a_reference_that_is_no_integer_passes_nothing)
+{
+    static const double high[] = {0.5, NAN, INFINITY, 128, -129, 0x1p64};
+    assay_error_stats s;
+    int8_t out[6] = {0};
+    assay_error_batch b = {.y = out, .hi = high, .count = 6};
+
+    ck_assert_int_eq(assay__error_stats_init(&s, ASSAY_I8, false), ASSAY_OK);
+    ck_assert_int_eq(assay__error_stats_add(&s, &b), ASSAY_OK);
+    ck_assert_uint_eq(s.classes[ASSAY_ULP_NAN_MISMATCH], 6);
+    assay__error_stats_clear(&s);
+}
+END_TEST
+
+/* Floats of integers are whole by nature, those of floats tell little. */
+START_TEST(whole_results_of_whole_operands_are_trusted)
+{
+    static const int8_t in[] = {1, 2, 3, 4};
+    static const float floats[] = {1, 2, 3, 4};
+    static const double want[] = {1, 2, 3, 4};
+    assay_error_stats s;
+
+    for (int is_whole = 0; is_whole < 2; is_whole++) {
+        assay_error_batch b = {.y = floats,
+                               .hi = want,
+                               .count = 4,
+                               .inputs = {is_whole ? (const void *)in : floats},
+                               .input_dtypes = {is_whole ? ASSAY_I8 : ASSAY_F32},
+                               .input_count = 1};
+        ck_assert_int_eq(assay__error_stats_init(&s, ASSAY_F32, false), ASSAY_OK);
+        ck_assert_int_eq(assay__error_stats_add(&s, &b), ASSAY_OK);
+        ck_assert_int_eq(assay__error_stats_trust(&s),
+                         is_whole ? ASSAY_TRUST_OK : ASSAY_TRUST_INTEGERS);
+        assay__error_stats_clear(&s);
+    }
+}
+END_TEST
+
 START_TEST(bad_batches_are_refused)
 {
     assay_error_stats s, t;
     assay_error_batch b = batch_of(0, N);
-    ck_assert_int_eq(assay__error_stats_init(&s, ASSAY_I8, false), ASSAY_INVALID);
+    ck_assert_int_eq(assay__error_stats_init(&s, (assay_dtype)99, false), ASSAY_INVALID);
     ck_assert_int_eq(assay__error_stats_init(&s, ASSAY_F32, false), ASSAY_OK);
     ck_assert_int_eq(assay__error_stats_init(&t, ASSAY_F16, false), ASSAY_OK);
     b.hi = NULL;
@@ -581,6 +656,9 @@ int main(void)
     tcase_add_test(figures, rho_divides_by_the_magnitude);
     tcase_add_test(figures, largest_relative_error_need_not_be_the_largest_in_ulps);
     tcase_add_test(figures, blind_data_are_mistrusted);
+    tcase_add_test(figures, integers_are_right_or_wrong);
+    tcase_add_test(figures, a_reference_that_is_no_integer_passes_nothing);
+    tcase_add_test(figures, whole_results_of_whole_operands_are_trusted);
     tcase_add_test(figures, bad_batches_are_refused);
     tcase_add_loop_test(scan, scans_agree_and_plain_elements_are_plain, 0, 6);
     tcase_add_test(scan, sums_round_to_the_nearest_of_their_steps);

@@ -181,7 +181,7 @@ START_TEST(bad_plans_are_refused)
     assay_exhaustive_result r;
     assay_exhaustive_plan plan = {.threads = 1};
     ck_assert_int_eq(assay__exhaustive_run(&u, &plan, &r), ASSAY_INVALID);
-    u.input = ASSAY_I16;
+    u.input = ASSAY_I64;
     ck_assert_int_eq(assay__exhaustive_run(&u, &plan, &r), ASSAY_INVALID);
     u.input = ASSAY_F16;
     plan.threads = 0;

@@ -335,6 +335,121 @@ START_TEST(names_are_found_and_listed)
 }
 END_TEST
 
+/* ---- conversions ---- */
+
+static assay_problem cast_of(assay_dtype from, assay_dtype to)
+{
+    const uint8_t tuple[] = {(uint8_t)from, (uint8_t)to};
+    return op_case_example_of(ASSAY_OP_cast, tuple, 2);
+}
+
+/* All 64 bits of i64 vary, and no double on the way has rounded them. */
+START_TEST(whole_operands_use_every_bit)
+{
+    static const assay_dtype whole[] = {ASSAY_I8,  ASSAY_I16, ASSAY_I32,
+                                        ASSAY_I64, ASSAY_U8,  ASSAY_U32};
+    static const assay_stratum sets[] = {ASSAY_STRATUM_NORMAL, ASSAY_STRATUM_ORDINALS,
+                                         ASSAY_STRATUM_EDGES};
+    size_t bytes = assay_dtype_bytes(whole[_i]);
+    assay_problem p = cast_of(whole[_i], ASSAY_F32);
+    unsigned char x[10000 * 8];
+
+    for (size_t s = 0; s < 3; s++) {
+        uint64_t ones = 0, zeros = 0, mask = bytes < 8 ? (1ull << 8 * bytes) - 1 : UINT64_MAX;
+        ck_assert_int_eq(assay__inputs_fill(&p, sets[s], 1, 0, 0, 10000, x), ASSAY_OK);
+        for (size_t i = 0; i < 10000; i++) {
+            uint64_t bits = 0;
+            memcpy(&bits, x + i * bytes, bytes);
+            ones |= bits;
+            zeros |= ~bits;
+        }
+        ck_assert_uint_eq(ones & mask, mask);
+        ck_assert_uint_eq(zeros & mask, mask);
+    }
+}
+END_TEST
+
+/* Ends of the type, and their neighbours. */
+START_TEST(whole_specials_hold_both_ends)
+{
+    static const assay_dtype whole[] = {ASSAY_I8,  ASSAY_I16, ASSAY_I32,
+                                        ASSAY_I64, ASSAY_U8,  ASSAY_U32};
+    const assay_dtype_info *info = assay_dtype_describe(whole[_i]);
+    int least = 0, most = 0, zero = 0;
+
+    for (size_t i = 0; i < assay__special_count(); i++) {
+        int64_t v = assay__special_integer(whole[_i], i);
+        ck_assert(v >= info->min_int && v <= info->max_int);
+        least += v == info->min_int;
+        most += v == info->max_int;
+        zero += v == 0;
+    }
+    ck_assert(least > 0 && most > 0 && zero > 0);
+}
+END_TEST
+
+static const struct turn {
+    assay_dtype from, to;
+} turns[] = {{ASSAY_F64, ASSAY_F32},    {ASSAY_F64, ASSAY_BF16}, {ASSAY_F64, ASSAY_F16},
+             {ASSAY_F64, ASSAY_F8E4M3}, {ASSAY_F32, ASSAY_BF16}, {ASSAY_F32, ASSAY_F8E4M3},
+             {ASSAY_F16, ASSAY_F8E4M3}, {ASSAY_I64, ASSAY_F32},  {ASSAY_I64, ASSAY_F64},
+             {ASSAY_I32, ASSAY_F16},    {ASSAY_U32, ASSAY_F32}};
+
+/* Ties, and what a step decides: rounding to nearest and truncation differ nowhere else. */
+START_TEST(edges_of_a_cast_hold_ties)
+{
+    const struct turn *t = &turns[_i];
+    assay_problem p = cast_of(t->from, t->to);
+    size_t bytes = assay_dtype_bytes(t->from), ties = 0, close = 0;
+    unsigned char x[10000 * 8];
+
+    ck_assert_int_eq(assay__inputs_fill(&p, ASSAY_STRATUM_EDGES, 1, 0, 0, 10000, x), ASSAY_OK);
+    for (size_t i = 0; i < 10000; i++) {
+        unsigned char one[8] = {0};
+        memcpy(one, x + i * bytes, bytes);
+        long double v =
+            assay_dtype_describe(t->from)->is_float
+                ? (long double)assay_load_f64(t->from, one, 0)
+                : (long double)(t->from == ASSAY_U32   ? (int64_t) * (uint32_t *)(void *)one
+                                : t->from == ASSAY_I32 ? *(int32_t *)(void *)one
+                                                       : *(int64_t *)(void *)one);
+        uint64_t out = 0;
+        ck_assert_int_eq(assay_convert(t->to, &out, t->from, one, 1), ASSAY_OK);
+        long double near = (long double)assay_load_f64(t->to, &out, 0);
+        const assay_dtype_info *info = assay_dtype_describe(t->to);
+        if (!isfinite((double)near) || fabsl(near) >= (long double)info->max_finite ||
+            !(v < near || v > near))
+            continue;
+        int exponent = ilogbl(fabsl(near)) < info->emin ? info->emin : ilogbl(fabsl(near));
+        long double half = ldexpl(0.5L, exponent - info->precision + 1), off = fabsl(v - near);
+        ties += off >= half && off <= half;
+        close += off < half && off > half * 0.9L;
+    }
+    ck_assert_msg(ties > 100, "%zu ties", ties);
+    ck_assert_msg(close > (t->from == ASSAY_F16 ? 0 : 20), "%zu close to one", close);
+}
+END_TEST
+
+/* Of N(0,1) most integers were 0. */
+START_TEST(casts_to_integers_are_not_mostly_zero)
+{
+    static const assay_dtype whole[] = {ASSAY_I8,  ASSAY_I16, ASSAY_I32,
+                                        ASSAY_I64, ASSAY_U8,  ASSAY_U32};
+    static const assay_dtype floats[] = {ASSAY_F64, ASSAY_F32, ASSAY_F16, ASSAY_BF16, ASSAY_F8E4M3};
+    assay_problem p = cast_of(floats[_i % 5], whole[_i / 5]);
+    size_t n, zeros = 0, large = 0;
+    double *v = filled(&p, ASSAY_STRATUM_NORMAL, 1, 0, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        zeros += v[i] < 1.0;
+        large += fabs(v[i]) > 20.0;
+    }
+    free(v);
+    ck_assert_uint_lt(zeros, 6 * n / 10);
+    ck_assert_uint_gt(large, n / 2);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("inputs");
@@ -344,6 +459,10 @@ int main(void)
     suite_add_tcase(suite, each);
     tcase_set_timeout(all, 60);
     tcase_add_loop_test(all, every_stratum_fills_every_operand_alike_in_pieces, 0, TYPES);
+    tcase_add_loop_test(all, whole_operands_use_every_bit, 0, 6);
+    tcase_add_loop_test(all, whole_specials_hold_both_ends, 0, 6);
+    tcase_add_loop_test(all, edges_of_a_cast_hold_ties, 0, sizeof turns / sizeof *turns);
+    tcase_add_loop_test(all, casts_to_integers_are_not_mostly_zero, 0, 30);
     tcase_add_loop_test(all, only_special_strata_hold_special_values, 0, TYPES);
     tcase_add_test(all, seeds_and_operands_differ);
     tcase_add_test(all, names_are_found_and_listed);

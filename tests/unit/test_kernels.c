@@ -199,12 +199,18 @@ static void check_element(const judge *j, int64_t i, const char *what)
                               .bound = w->bound[i],
                               .magnitude = w->magnitude != NULL ? w->magnitude[i] : 0.0,
                               .depth = j->depth != NULL ? j->depth[i] : 0.0};
+    const bool is_integer = j->spec.format.is_integer;
 
-    if (flushed(j, e.y, e.hi))
+    if (is_integer)
+        e.y_whole = assay__integer_element(
+            j->spec.format.dtype, assay_tensor_data(&j->c->operands[j->c->count - 1]), (size_t)i);
+    if (!is_integer && flushed(j, e.y, e.hi))
         return;
     ck_assert_msg(assay__accept(&e, &j->spec) != ASSAY_ACCEPT_FAIL,
                   "%s element %ld: %a, not %a + %a", what, (long)i, e.y, e.hi, e.lo);
-    assay_ulp_point point = assay__ulp_measure(&j->spec.format, e.y, e.hi, e.lo, e.bound);
+    assay_ulp_point point = is_integer
+                                ? assay__ulp_measure_integer(&j->spec.format, e.y_whole, e.hi, e.lo)
+                                : assay__ulp_measure(&j->spec.format, e.y, e.hi, e.lo, e.bound);
     uint64_t slack = point.is_uncertain ? 1 : 0;
     if (claims->max_ulp >= 0.0 && point.class == ASSAY_ULP_ORDINARY)
         ck_assert_msg((double)point.dist <= claims->max_ulp + (double)slack,
@@ -260,8 +266,10 @@ static void run_variant(variants *v, const int64_t *tunables, bool compare)
 {
     void *out = assay_tensor_data(&v->c->operands[v->c->count - 1]);
     char what[256];
-    int length = snprintf(what, sizeof what, "%s %s %s", v->kernel->name,
-                          assay_dtype_name((assay_dtype)v->kernel->dtypes[0]), v->params);
+    int length = snprintf(
+        what, sizeof what, "%s %s..%s %s", v->kernel->name,
+        assay_dtype_name((assay_dtype)v->kernel->dtypes[0]),
+        assay_dtype_name((assay_dtype)v->kernel->dtypes[v->kernel->dtype_count - 1]), v->params);
 
     for (size_t i = 0; i < v->kernel->tunable_count; i++)
         length += snprintf(what + length, sizeof what - (size_t)length, " %s=%ld",
@@ -523,7 +531,7 @@ START_TEST(kernel_softmax_special_rows)
 }
 END_TEST
 
-/* Unary kernels of 16 bits on every bit pattern. */
+/* Unary kernels of up to 16 bits on every bit pattern. */
 START_TEST(kernel_of_16_bits_holds_everywhere)
 {
     const assay_manifest *m = plugin_all_at(_i);
@@ -536,14 +544,18 @@ START_TEST(kernel_of_16_bits_holds_everywhere)
         plugin_case c;
         assay_wide w;
         if (assay_op_get(k->op)->family != ASSAY_FAMILY_ELEMENTWISE_UNARY ||
-            assay_dtype_bytes((assay_dtype)k->dtypes[0]) != 2 || !plugin_all_runs(m, instance, k))
+            assay_dtype_bytes((assay_dtype)k->dtypes[0]) > 2 || !plugin_all_runs(m, instance, k))
             continue;
         for (size_t t = 0; t < k->tunable_count; t++)
             tunables[t] = k->tunables[t].default_value;
         plugin_case_of(&c, k, "n=65536", 0);
-        uint16_t *x = assay_tensor_data(&c.operands[0]);
-        for (size_t j = 0; j < 65536; j++)
-            x[j] = (uint16_t)j;
+        void *x = assay_tensor_data(&c.operands[0]);
+        for (size_t j = 0; j < 65536; j++) {
+            if (assay_dtype_bytes((assay_dtype)k->dtypes[0]) == 2)
+                ((uint16_t *)x)[j] = (uint16_t)j;
+            else
+                ((uint8_t *)x)[j] = (uint8_t)(j + j / 256); /* in every lane */
+        }
         plugin_case_wide(&c, plugin_oracle(ref, k->op), 1, &w);
         ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
         check_all(&c, k, &w, k->name);

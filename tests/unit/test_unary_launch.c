@@ -81,11 +81,12 @@ START_TEST(kernels_of_16_bits_keep_their_claims_on_all_inputs)
     int ran = 0;
     for (size_t i = 0; i < cpu->kernel_count; i++) {
         assay_unary_launch l;
-        if (assay_dtype_bytes((assay_dtype)cpu->kernels[i].dtypes[0]) != 2 ||
+        if (assay_dtype_bytes((assay_dtype)cpu->kernels[i].dtypes[0]) > 2 ||
             !launch_of(&cpu->kernels[i], &l))
             continue;
         assay_exhaustive_result r = run(&l, 2);
-        ck_assert(r.is_complete && r.inputs == 65536 && r.stats.elements == 65536);
+        uint64_t all = 1ull << 8 * assay_dtype_bytes((assay_dtype)cpu->kernels[i].dtypes[0]);
+        ck_assert(r.is_complete && r.inputs == all && r.stats.elements == all);
         check_claims(&cpu->kernels[i], &r.stats);
         assay__exhaustive_clear(&r);
         ran++;
@@ -226,15 +227,15 @@ START_TEST(only_small_unary_elementwise_ops_qualify)
 {
     for (assay_op_id op = 0; op < ASSAY_OP_COUNT; op++) {
         const assay_op_info *info = assay_op_get(op);
-        for (int t = 0; t < ASSAY_DTYPE_COUNT; t++) {
+        assay_dtype tuple[ASSAY_MAX_OPERANDS];
+        for (size_t t = 0; assay_op_tuple(op, t, tuple); t++) {
             assay_problem p, all;
-            if (assay_problem_init(op, (assay_dtype)t, &p) != ASSAY_OK)
-                continue;
+            ck_assert_int_eq(assay_problem_init_tuple(op, tuple, info->inputs + info->outputs, &p),
+                             ASSAY_OK);
             bool may = info->family == ASSAY_FAMILY_ELEMENTWISE_UNARY && info->inputs == 1 &&
-                       assay_dtype_describe((assay_dtype)p.dtypes[0])->is_float &&
                        assay_dtype_bytes((assay_dtype)p.dtypes[0]) <= 4;
             ck_assert_msg((assay__unary_problem(&p, &all) == ASSAY_OK) == may, "%s %s", info->name,
-                          assay_dtype_name((assay_dtype)t));
+                          assay_dtype_name(tuple[0]));
             if (!may) {
                 ck_assert_int_eq(assay__unary_problem(&p, &all), ASSAY_UNSUPPORTED);
                 continue;
@@ -246,12 +247,27 @@ START_TEST(only_small_unary_elementwise_ops_qualify)
 }
 END_TEST
 
+/* Of the many pairs of cast those with a rounding of their own: 2^32 inputs take long. */
+static bool is_long(const assay_kernel_desc *k)
+{
+    static const uint8_t pairs[][2] = {{ASSAY_F32, ASSAY_BF16}, {ASSAY_F32, ASSAY_F8E4M3},
+                                       {ASSAY_F32, ASSAY_I32},  {ASSAY_F32, ASSAY_I64},
+                                       {ASSAY_I32, ASSAY_F16},  {ASSAY_U32, ASSAY_F32}};
+
+    if (k->op != ASSAY_OP_cast)
+        return true;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (memcmp(k->dtypes, pairs[i], sizeof pairs[i]) == 0)
+            return strcmp(k->name, "cpu_cast_avx2") == 0;
+    return false;
+}
+
 START_TEST(kernels_of_32_bits_keep_their_claims_on_all_inputs)
 {
     for (size_t i = 0; i < cpu->kernel_count; i++) {
         assay_unary_launch l;
         if (assay_dtype_bytes((assay_dtype)cpu->kernels[i].dtypes[0]) != 4 ||
-            !launch_of(&cpu->kernels[i], &l))
+            !is_long(&cpu->kernels[i]) || !launch_of(&cpu->kernels[i], &l))
             continue;
         assay_exhaustive_result r = run(&l, 2);
         ck_assert(r.is_complete);
