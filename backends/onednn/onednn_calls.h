@@ -19,11 +19,28 @@ assay_status onednn_linear(const assay_launch *launch);
 assay_status onednn_softmax(const assay_launch *launch);
 /* conv2d and both its gradients. */
 assay_status onednn_conv2d(const assay_launch *launch);
+assay_status onednn_cast(const assay_launch *launch);
+bool onednn_cast_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_conv2d_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_linear_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_softmax_axis_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables);
+
+/* Pairs that it may convert as the op's law says, which is asked: X(from, to, "from_to").  Of
+ * others it is known that floats go to integers rounded, integers to shorter ones clamped. */
+#define ONEDNN_CASTS(X)      \
+    X(F32, F16, "f32_f16")   \
+    X(F32, BF16, "f32_bf16") \
+    X(F16, F32, "f16_f32")   \
+    X(BF16, F32, "bf16_f32") \
+    X(I32, F32, "i32_f32")   \
+    X(I8, F32, "i8_f32")     \
+    X(U8, F32, "u8_f32")     \
+    X(I8, I32, "i8_i32")     \
+    X(U8, I32, "u8_i32")     \
+    X(I8, BF16, "i8_bf16")   \
+    X(U8, BF16, "u8_bf16")
 
 #if HAVE_ONEDNN
 
@@ -85,7 +102,7 @@ typedef struct onednn_problem {
     int64_t op, threads, rank;
     int64_t dims[ONEDNN_OPERANDS][ONEDNN_RANK], strides[ONEDNN_OPERANDS][ONEDNN_RANK];
     double alpha, beta;
-    int32_t dtype, count; /* of operands, the output last */
+    int32_t dtype, out_dtype, count; /* of operands, the output last */
     /* Of convolutions: filters in groups have one extent more; steps and places as in conv2d. */
     int64_t filter, groups, step[2], gap[2], pad[2];
 } onednn_problem;
@@ -119,14 +136,14 @@ bool onednn_implements(const onednn_library *l, const onednn_problem *p);
 assay_status onednn_run(const assay_launch *launch, const onednn_library *l,
                         const onednn_problem *p, void *const *data);
 
-/* ASSAY_F32, BF16 and F16 as oneDNN calls them. */
+/* Types as oneDNN calls them: F32, BF16, F16, I32, I8 and U8. */
 dnnl_data_type_t onednn_type(assay_dtype t);
 
 /* Lanes behind the axis of that example. */
 enum { ONEDNN_LANES = 16 };
 
-/* A small problem of this op and dtype, to ask what is implemented. */
-void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out);
+/* A small problem of this op, dtype and dtype of results, to ask what is implemented. */
+void onednn_example(assay_op_id op, assay_dtype t, assay_dtype result, onednn_problem *out);
 void onednn_conv2d_example(assay_op_id op, assay_dtype t, onednn_problem *out);
 
 #endif

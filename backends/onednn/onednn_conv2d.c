@@ -65,7 +65,7 @@ static void describe(const assay_problem *p, const int64_t *tunables, onednn_pro
     out->op = p->op;
     out->threads = tunables != NULL ? tunables[0] : 1;
     out->rank = 4;
-    out->dtype = p->dtypes[0];
+    out->dtype = out->out_dtype = p->dtypes[0];
     out->count = 3;
     out->alpha = 1.0;
     out->groups = ASSAY__INT(p, conv2d, groups);
@@ -92,7 +92,7 @@ void onednn_conv2d_example(assay_op_id op, assay_dtype t, onednn_problem *out)
     out->op = (int64_t)op;
     out->threads = out->groups = 1;
     out->rank = 4;
-    out->dtype = (int32_t)t;
+    out->dtype = out->out_dtype = (int32_t)t;
     out->count = 3;
     out->alpha = 1.0;
     for (int i = 0; i < 3; i++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/onednn/onednn_matmul.c -- matmul, fused_linear and softmax as primitives of oneDNN. */
+/* backends/onednn/onednn_matmul.c -- matmul, fused_linear, softmax and cast as primitives of
+ * oneDNN.
+ */
 #include <string.h>
 
 #include "backends/matmul_launch.h"
@@ -31,6 +33,12 @@ bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables
            (tunables == NULL || threads_usable(tunables[0]));
 }
 
+bool onednn_cast_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, cast, n) <= INT_MAX &&
+           (tunables == NULL || threads_usable(tunables[0]));
+}
+
 /* One lane: another implementation, that of rows, which makes numbers of NaN. */
 bool onednn_softmax_axis_usable(const assay_problem *problem, const int64_t *tunables)
 {
@@ -58,14 +66,15 @@ static void set_matrix(onednn_problem *p, int i, const int64_t *dims, int64_t st
     p->strides[i][from + 1] = transposed ? ld : 1;
 }
 
-static void describe_matmul(const matmul_launch *g, assay_dtype t, int64_t threads,
-                            onednn_problem *p)
+static void describe_matmul(const matmul_launch *g, assay_dtype t, assay_dtype result,
+                            int64_t threads, onednn_problem *p)
 {
     memset(p, 0, sizeof *p);
     p->op = ASSAY_OP_matmul;
     p->threads = threads;
     p->rank = g->batch == 1 ? 2 : 3;
     p->dtype = (int32_t)t;
+    p->out_dtype = (int32_t)result;
     p->count = 3;
     p->alpha = g->alpha;
     p->beta = g->beta;
@@ -78,7 +87,7 @@ static void describe_matmul(const matmul_launch *g, assay_dtype t, int64_t threa
 static void describe_linear(const matmul_launch *g, assay_dtype t, int64_t threads,
                             onednn_problem *p)
 {
-    describe_matmul(g, t, threads, p);
+    describe_matmul(g, t, t, threads, p);
     p->op = ASSAY_OP_fused_linear;
     p->beta = 0.0;
     p->count = 4;
@@ -98,7 +107,7 @@ static void describe_softmax(assay_op_id op, const int64_t dims[3], assay_dtype 
     p->op = op;
     p->threads = threads;
     p->rank = op == ASSAY_OP_softmax ? 3 : 2;
-    p->dtype = (int32_t)t;
+    p->dtype = p->out_dtype = (int32_t)t;
     p->count = 2;
     p->alpha = 1.0;
     for (int i = 0; i < 2; i++) {
@@ -109,7 +118,24 @@ static void describe_softmax(assay_op_id op, const int64_t dims[3], assay_dtype 
     }
 }
 
-void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out)
+static void describe_cast(assay_dtype from, assay_dtype to, int64_t n, int64_t threads,
+                          onednn_problem *p)
+{
+    memset(p, 0, sizeof *p);
+    p->op = ASSAY_OP_cast;
+    p->threads = threads;
+    p->rank = 1;
+    p->dtype = (int32_t)from;
+    p->out_dtype = (int32_t)to;
+    p->count = 2;
+    p->alpha = 1.0;
+    for (int i = 0; i < 2; i++) {
+        p->dims[i][0] = n;
+        p->strides[i][0] = 1;
+    }
+}
+
+void onednn_example(assay_op_id op, assay_dtype t, assay_dtype result, onednn_problem *out)
 {
     matmul_launch g = {
         .batch = 1, .m = 32, .n = 32, .k = 32, .lda = 32, .ldb = 32, .ldc = 32, .alpha = 1.0};
@@ -118,7 +144,9 @@ void onednn_example(assay_op_id op, assay_dtype t, onednn_problem *out)
     if (onednn_is_conv2d(out))
         onednn_conv2d_example(op, t, out);
     else if (op == ASSAY_OP_matmul)
-        describe_matmul(&g, t, 1, out);
+        describe_matmul(&g, t, result, 1, out);
+    else if (op == ASSAY_OP_cast)
+        describe_cast(t, result, 1024, 1, out);
     else if (op == ASSAY_OP_fused_linear)
         describe_linear(&g, t, 1, out);
     else
@@ -153,7 +181,8 @@ assay_status onednn_matmul(const assay_launch *launch)
         return ASSAY_OK;
     if (matmul_factor_is_zero(g.beta, launch->operands[2].dtype))
         g.beta = 0.0;
-    describe_matmul(&g, launch->operands[0].dtype, threads_of(launch), &p);
+    describe_matmul(&g, launch->operands[0].dtype, launch->operands[2].dtype, threads_of(launch),
+                    &p);
     return onednn_run(launch, l, &p, (void *[]){g.a, g.b, g.c});
 }
 
@@ -170,6 +199,19 @@ assay_status onednn_linear(const assay_launch *launch)
     describe_linear(&g, launch->operands[0].dtype, threads_of(launch), &p);
     return onednn_run(launch, l, &p,
                       (void *[]){g.a, g.b, assay_tensor_data(&launch->operands[2]), g.c});
+}
+
+assay_status onednn_cast(const assay_launch *launch)
+{
+    const assay_tensor *x = &launch->operands[0], *y = &launch->operands[1];
+    const onednn_library *l;
+    onednn_problem p;
+
+    ASSAY_TRY(opened(launch, &l));
+    if (x->dims[0] == 0)
+        return ASSAY_OK;
+    describe_cast(x->dtype, y->dtype, x->dims[0], threads_of(launch), &p);
+    return onednn_run(launch, l, &p, (void *[]){assay_tensor_data(x), assay_tensor_data(y)});
 }
 
 /* Of both ops: over rows and along an axis. */
@@ -196,6 +238,11 @@ assay_status onednn_matmul(const assay_launch *launch)
 }
 
 assay_status onednn_softmax(const assay_launch *launch)
+{
+    return onednn_matmul(launch);
+}
+
+assay_status onednn_cast(const assay_launch *launch)
 {
     return onednn_matmul(launch);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/onednn/onednn_plugin.c -- manifest of oneDNN as a backend for matmul, fused_linear,
- * softmax and convolutions.
+ * softmax, convolutions and cast.
  *
  * Rows that the library may lack here, or computes by another law, name a library of their own,
  * whose absence is the reason that people read. */
@@ -105,15 +105,31 @@ static const char *const filter_bf16[] = {"onednn_conv2d_filter_bf16", NULL};
     CONV2D("onednn_conv2d_backward_filter", ASSAY_OP_conv2d_backward_filter, t, libraries, \
            "dnnl_dilated_convolution_backward_weights_desc_init")
 
-static const assay_kernel_desc kernels[] = {
-    MATMUL(ASSAY_F32, f32),          MATMUL(ASSAY_BF16, matmul_bf16),
-    MATMUL(ASSAY_F16, matmul_f16),   LINEAR(ASSAY_F32, linear_f32),
-    LINEAR(ASSAY_BF16, linear_bf16), LINEAR(ASSAY_F16, linear_f16),
-    ROWS(ASSAY_F32, softmax_f32),    AXIS(ASSAY_F32, axis_f32),
-    ROWS(ASSAY_BF16, softmax_bf16),  ROWS(ASSAY_F16, softmax_f16),
-    FORWARD(ASSAY_F32, conv2d_f32),  FORWARD(ASSAY_BF16, conv2d_bf16),
-    DATA(ASSAY_F32, data_f32),       DATA(ASSAY_BF16, data_bf16),
-    FILTER(ASSAY_F32, filter_f32),   FILTER(ASSAY_BF16, filter_bf16),
-};
+#define X(from, to, text) \
+    static const char *const cast_##from##_##to[] = {"onednn_cast_" text, NULL};
+ONEDNN_CASTS(X)
+#undef X
+#define CAST(from, to, text)                                                      \
+    {COMMON("onednn_cast", ASSAY_OP_cast, cast_##from##_##to, onednn_cast_usable, \
+            "dnnl_reorder_primitive_desc_create", onednn_cast),                   \
+     .dtype_count = 2, .dtypes = {ASSAY_##from, ASSAY_##to}, .caps = {CONTIGUOUS, CONTIGUOUS}},
+
+static const assay_kernel_desc kernels[] = {MATMUL(ASSAY_F32, f32),
+                                            MATMUL(ASSAY_BF16, matmul_bf16),
+                                            MATMUL(ASSAY_F16, matmul_f16),
+                                            LINEAR(ASSAY_F32, linear_f32),
+                                            LINEAR(ASSAY_BF16, linear_bf16),
+                                            LINEAR(ASSAY_F16, linear_f16),
+                                            ROWS(ASSAY_F32, softmax_f32),
+                                            AXIS(ASSAY_F32, axis_f32),
+                                            ROWS(ASSAY_BF16, softmax_bf16),
+                                            ROWS(ASSAY_F16, softmax_f16),
+                                            FORWARD(ASSAY_F32, conv2d_f32),
+                                            FORWARD(ASSAY_BF16, conv2d_bf16),
+                                            DATA(ASSAY_F32, data_f32),
+                                            DATA(ASSAY_BF16, data_bf16),
+                                            FILTER(ASSAY_F32, filter_f32),
+                                            FILTER(ASSAY_BF16, filter_bf16),
+                                            ONEDNN_CASTS(CAST)};
 
 HOST_PLUGIN("onednn", onednn_identify);

@@ -93,7 +93,25 @@ static cache *of_this_thread(const onednn_library *l)
 
 dnnl_data_type_t onednn_type(assay_dtype t)
 {
-    return t == ASSAY_BF16 ? dnnl_bf16 : t == ASSAY_F16 ? dnnl_f16 : dnnl_f32;
+    switch (t) {
+    case ASSAY_BF16:
+        return dnnl_bf16;
+    case ASSAY_F16:
+        return dnnl_f16;
+    case ASSAY_I32:
+        return dnnl_s32;
+    case ASSAY_I8:
+        return dnnl_s8;
+    case ASSAY_U8:
+        return dnnl_u8;
+    default:
+        return dnnl_f32;
+    }
+}
+
+static dnnl_data_type_t type_of(const onednn_problem *p, int i)
+{
+    return onednn_type((assay_dtype)(i == p->count - 1 ? p->out_dtype : p->dtype));
 }
 
 static dnnl_status_t describe_operand(const onednn_library *l, const onednn_problem *p, int i,
@@ -103,8 +121,7 @@ static dnnl_status_t describe_operand(const onednn_library *l, const onednn_prob
 
     memcpy(dims, p->dims[i], sizeof p->dims[i]);
     memcpy(strides, p->strides[i], sizeof p->strides[i]);
-    return l->memory_desc_init_by_strides(out, onednn_rank(p, i), dims,
-                                          onednn_type((assay_dtype)p->dtype), strides);
+    return l->memory_desc_init_by_strides(out, onednn_rank(p, i), dims, type_of(p, i), strides);
 }
 
 /* In whatever layout the primitive likes best. */
@@ -114,8 +131,8 @@ static dnnl_status_t describe_any(const onednn_library *l, const onednn_problem 
     dnnl_dims_t dims = {0};
 
     memcpy(dims, p->dims[i], sizeof p->dims[i]);
-    return l->memory_desc_init_by_tag(out, onednn_rank(p, i), dims,
-                                      onednn_type((assay_dtype)p->dtype), dnnl_format_tag_any);
+    return l->memory_desc_init_by_tag(out, onednn_rank(p, i), dims, type_of(p, i),
+                                      dnnl_format_tag_any);
 }
 
 /* alpha as a scale of the product, beta as the scale of a sum with what is there. */
@@ -161,6 +178,8 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
             onednn_is_conv2d(p) ? describe_any(l, p, i, &md[i]) : describe_operand(l, p, i, &md[i]);
     if (status == dnnl_success && onednn_is_conv2d(p))
         return onednn_describe_conv2d(l, p, md, out);
+    if (status == dnnl_success && p->op == ASSAY_OP_cast)
+        return l->reorder_primitive_desc_create(out, &md[0], l->engine, &md[1], l->engine, NULL);
     if (status == dnnl_success && is_product)
         status = l->matmul_desc_init(&matmul, &md[0], &md[1], has_bias ? &md[2] : NULL,
                                      &md[p->count - 1]);

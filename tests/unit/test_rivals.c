@@ -511,7 +511,8 @@ START_TEST(onednn_rows_run_or_say_why_not)
             continue;
         ck_assert_msg(strstr(last_text, dtype) != NULL, "%s: %s", name, last_text);
         ck_assert_msg(strstr(last_text, "implements no") != NULL ||
-                          strstr(last_text, "NaN") != NULL,
+                          strstr(last_text, "NaN") != NULL ||
+                          strstr(last_text, "another law") != NULL,
                       "%s: %s", name, last_text);
     }
     m->backend->close(instance);
