@@ -16,6 +16,7 @@
 #include "support/json.h"
 #include "support/str.h"
 #include "sweep/sweep_internal.h"
+#include "tuner/cold.h"
 #include "tuner/free_memory.h"
 #include "tuner/worker.h"
 
@@ -217,12 +218,13 @@ static assay_status open_rows(sweep *s)
     assay_digest digest;
     assay__db_sweep row = {s->o->profile->name, "{}", s->o->argv_json, s->o->seed};
     char *settings = NULL;
-    json_t *json = json_pack(
-        "{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:s}", "profile", s->o->profile->name,
-        "visits", (int)s->o->profile->visits, "confirms", (int)s->o->profile->confirms, "spans",
-        (int)s->o->profile->spans, "span_ns", s->o->profile->span_ns, "warm_ns",
-        s->o->profile->warm_ns, "visit_budget_ns", s->o->profile->budget_ns, "prune",
-        s->o->profile->prune, "rotate_bytes", s->rotate_bytes, "affinity", s->affinity);
+    json_t *json =
+        json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:s}", "profile",
+                  s->o->profile->name, "visits", (int)s->o->profile->visits, "confirms",
+                  (int)s->o->profile->confirms, "spans", (int)s->o->profile->spans, "span_ns",
+                  s->o->profile->span_ns, "warm_ns", s->o->profile->warm_ns, "visit_budget_ns",
+                  s->o->profile->budget_ns, "prune", s->o->profile->prune, "rotate_bytes",
+                  s->rotate_bytes, "cold", assay__cold_method(), "affinity", s->affinity);
     assay_status status;
 
     ASSAY_TRY(assay__deployment_host(&s->deployment));

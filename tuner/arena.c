@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "runtime/error.h"
+#include "tuner/cold.h"
 
 #define PAGE 4096u
 
@@ -68,50 +69,57 @@ assay_status assay__output_plan_make(const assay_problem *p, unsigned align,
     return ASSAY_OK;
 }
 
-static void poison_elements(unsigned char *at, uint64_t bytes, assay_dtype dtype)
+/* One element of what an output holds before it is written. */
+static size_t poison_of(assay_dtype dtype, uint64_t *out)
 {
     static const uint64_t nan64 = 0x7ff8a55aa55aa55aULL;
     static const uint32_t nan32 = 0x7fc5a55aU;
     static const uint16_t nan16 = 0x7e5aU, nan_bf = 0x7fdaU;
-    const void *pattern = &nan32;
-    size_t size = assay_dtype_bytes(dtype);
+    static const uint8_t nan8 = 0x7f, canary = ASSAY__CANARY;
+    const void *pattern = &canary;
+    size_t size = sizeof canary;
 
     switch (dtype) {
     case ASSAY_F64:
         pattern = &nan64;
+        size = sizeof nan64;
         break;
     case ASSAY_F32:
+        pattern = &nan32;
+        size = sizeof nan32;
         break;
     case ASSAY_F16:
         pattern = &nan16;
+        size = sizeof nan16;
         break;
     case ASSAY_BF16:
         pattern = &nan_bf;
+        size = sizeof nan_bf;
         break;
     case ASSAY_F8E4M3:
     case ASSAY_F8E5M2:
-        memset(at, 0x7f, bytes);
-        return;
+        pattern = &nan8;
+        break;
     default:
-        memset(at, ASSAY__CANARY, bytes);
-        return;
+        break;
     }
-    if (bytes < size)
-        return;
-    memcpy(at, pattern, size);
-    /* Doubling copies: an output may have millions of two-byte elements. */
-    for (uint64_t done = size; done < bytes; done *= 2)
-        memcpy(at + done, at, done <= bytes - done ? done : bytes - done);
+    memcpy(out, pattern, size);
+    return size;
 }
 
 void assay__output_poison(void *base, const assay__output_plan *plan, assay_dtype dtype)
 {
+    const unsigned char canary = ASSAY__CANARY;
     unsigned char *at = base;
+    uint64_t element = 0;
+    size_t size = poison_of(dtype, &element), end = (size_t)(plan->offset + plan->bytes);
 
-    memset(at, ASSAY__CANARY, plan->offset);
-    poison_elements(at + plan->offset, plan->bytes, dtype);
-    memset(at + plan->offset + plan->bytes, ASSAY__CANARY,
-           plan->total - plan->offset - plan->bytes);
+    assay__cold_fill(at, &canary, sizeof canary, (size_t)plan->offset);
+    assay__cold_fill(at + plan->offset, &element, size, (size_t)plan->bytes);
+    assay__cold_fill(at + end, &canary, sizeof canary, (size_t)plan->total - end);
+    /* Lines that two of the three share were written in a cache. */
+    assay__cold_evict(at + plan->offset, plan->bytes > 0);
+    assay__cold_evict(at + end - 1, plan->bytes > 0);
 }
 
 size_t assay__output_overrun(const void *base, const assay__output_plan *plan, uint64_t *first)

@@ -26,8 +26,8 @@ typedef struct assay__output_plan {
 } assay__output_plan;
 assay_status assay__output_plan_make(const assay_problem *p, unsigned align,
                                      assay__output_plan *out);
-/* Fills the whole file: canary outside, a quiet NaN with a tag (floats) or 0xa5 (integers) inside.
- */
+/* Fills the whole file: canary outside, a quiet NaN with a tag (floats) or 0xa5 (integers) inside;
+ * no cache holds it then. */
 void assay__output_poison(void *base, const assay__output_plan *plan, assay_dtype dtype);
 /* Bytes outside the output that no longer hold the canary; first: offset of the first one. */
 size_t assay__output_overrun(const void *base, const assay__output_plan *plan, uint64_t *first);

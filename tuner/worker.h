@@ -13,7 +13,9 @@
  *            revision? [of the kernel]               STALE when it is another by now; as in time
  *   time     backend, kernel, tunables, cache, span_ns, spans, warm_ns, budget_ns, rotate_bytes,
  *            seed, expected? [digest]                -> samples [ns a call], inner, sets, clock,
- *                                                       called_ns [in all calls]; in the output
+ *                                                       called_ns [in all calls], cold_bytes? [of
+ *                                                       operands, put out of all caches before
+ *                                                       the spans]; in the output
  *                                                       file an output that is not as expected,
  *                                                       else the last
  *   wide     problem, align, threads, descriptors    inputs, result: hi, lo, bound, magnitude

@@ -10,6 +10,7 @@
 
 #include "runtime/error.h"
 #include "runtime/keyhash.h"
+#include "tuner/cold.h"
 #include "tuner/worker.h"
 
 #define MAX_SETS  4096u
@@ -94,7 +95,7 @@ static assay_status pool_fill(pool *p, assay__worker_problem *w, size_t wanted)
         char *inputs = p->inputs + i * w->in.total, *output = p->outputs + i * w->out.total;
         void *addresses[ASSAY_MAX_OPERANDS] = {NULL};
 
-        memcpy(inputs, w->inputs[0], w->in.total);
+        assay__cold_copy(inputs, w->inputs[0], (size_t)w->in.total);
         assay__worker_addresses(w, inputs, output, addresses);
         ASSAY_TRY(
             assay__tensors_make(&w->problem, addresses, p->operands + i * w->problem.dtype_count));
@@ -125,7 +126,8 @@ static assay_status pool_make(assay__worker_problem *w, double rotate_bytes)
     return ASSAY_OK;
 }
 
-/* The first `sets` sets: fresh poison in every output, launches of this kernel. */
+/* The first `sets` sets: fresh poison in every output, launches of this kernel.  No cache holds an
+ * output then. */
 static assay_status pool_aim(assay__worker_problem *w, const assay__worker_kernel *k, size_t sets)
 {
     pool *p = w->pool;
@@ -136,8 +138,9 @@ static assay_status pool_aim(assay__worker_problem *w, const assay__worker_kerne
         char *output = p->outputs + i * w->out.total;
         assay__output_poison(output, &w->out, (assay_dtype)w->problem.dtypes[operands - 1]);
         if (assay__reads_output(&w->problem))
-            memcpy(output + w->out.offset,
-                   p->inputs + i * w->in.total + w->in.offset[w->in.count - 1], w->out.bytes);
+            assay__cold_copy(output + w->out.offset,
+                             p->inputs + i * w->in.total + w->in.offset[w->in.count - 1],
+                             (size_t)w->out.bytes);
         p->launches[i] = (assay_launch){.struct_size = sizeof(assay_launch),
                                         .operand_count = (uint32_t)operands,
                                         .problem = &w->problem,
@@ -146,6 +149,16 @@ static assay_status pool_aim(assay__worker_problem *w, const assay__worker_kerne
                                         .instance = k->backend->instance};
     }
     return ASSAY_OK;
+}
+
+/* Whoever stayed before has left more or less of the inputs in the caches, the first stay of a
+ * worker nothing: each begins with all of them in memory.  Bytes of operands that are there. */
+static double pool_cool(const assay__worker_problem *w, size_t sets)
+{
+    if (strcmp(assay__cold_method(), "none") == 0)
+        return 0;
+    assay__cold_evict(w->pool->inputs, sets * (size_t)w->in.total);
+    return (double)sets * (double)(w->in.total + w->out.total);
 }
 
 static void take_span(void *cookie, double span_ns, size_t inner)
@@ -175,12 +188,14 @@ static assay_status measure(const assay__worker_kernel *k, const pool *p, timing
     return assay__backend_blame(assay__backend_measure(k->backend, &what, clock));
 }
 
-/* One span over the first `sets` operand sets. */
+/* One span over the `sets` operand sets from `first` on. */
 static assay_status probe(const assay__worker_kernel *k, const pool *p, timing *t, size_t inner,
-                          size_t sets, assay_cache_mode cache, assay_clock_info *clock)
+                          size_t first, size_t sets, assay_cache_mode cache,
+                          assay_clock_info *clock)
 {
     pool some = *p;
 
+    some.launches += first;
     some.sets = sets;
     return measure(k, &some, t, inner, 1, cache, clock);
 }
@@ -209,12 +224,13 @@ static assay_status warm_up(const assay__worker_kernel *k, const pool *p, timing
 {
     t->samples = NULL;
     t->total_ns = 0;
-    ASSAY_TRY(probe(k, p, t, 1, 1, cache, clock)); /* page faults, JIT, thread start */
+    ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock)); /* page faults, JIT, thread start */
     if (is_endless(t))
         return ASSAY_OK;
-    ASSAY_TRY(probe(k, p, t, 1, 1, cache, clock));
+    ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock));
     if (t->total_ns < t->warm_ns)
-        ASSAY_TRY(probe(k, p, t, calls_in(t->warm_ns - t->total_ns, t->last_ns), 1, cache, clock));
+        ASSAY_TRY(
+            probe(k, p, t, calls_in(t->warm_ns - t->total_ns, t->last_ns), 0, 1, cache, clock));
     return ASSAY_OK;
 }
 
@@ -284,6 +300,20 @@ static size_t sets_for(const pool *p, const timing *t)
     return launches < (double)p->sets ? (size_t)launches : p->sets;
 }
 
+/* One untimed span as the timed ones will be, over sets that these come to last: they must find
+ * theirs as cold as the rest.  Where operands are so small that the rotation goes round within
+ * caches it goes round once, so that the first timed span finds what the others do. */
+static assay_status lead_in(const assay__worker_kernel *k, const pool *p, timing *t,
+                            assay_cache_mode cache, assay_clock_info *clock)
+{
+    size_t calls = calls_in(t->span_ns, t->last_ns), sets;
+
+    if (p->sets == MAX_SETS && calls < MAX_SETS)
+        calls = MAX_SETS;
+    sets = calls < p->sets ? calls : p->sets;
+    return probe(k, p, t, calls, p->sets - sets, sets, cache, clock);
+}
+
 static assay_status time_variant(assay__worker_problem *w, const assay__worker_kernel *k, timing *t,
                                  json_t *request, json_t *reply)
 {
@@ -300,9 +330,10 @@ static assay_status time_variant(assay__worker_problem *w, const assay__worker_k
     some = *w->pool;
     some.sets = sets_for(w->pool, t);
     ASSAY_TRY(pool_aim(w, k, some.sets));
-    /* One untimed span as the timed ones will be: it has the caches cold. */
+    if (!hot)
+        json_object_set_new(reply, "cold_bytes", json_real(pool_cool(w, some.sets)));
     if (!is_endless(t))
-        ASSAY_TRY(probe(k, &some, t, calls_in(t->span_ns, t->last_ns), some.sets, cache, &clock));
+        ASSAY_TRY(lead_in(k, &some, t, cache, &clock));
     t->inner = choose_inner(t, seed);
     spans = choose_spans(t);
     t->samples = json_array();

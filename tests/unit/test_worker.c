@@ -12,6 +12,7 @@
 
 #include "runtime/error.h"
 #include "runtime/keyhash.h"
+#include "tuner/cold.h"
 #include "tuner/worker.h"
 
 #define N 1000
@@ -126,6 +127,39 @@ START_TEST(timed_output_is_the_last_when_none_is_expected)
 }
 END_TEST
 
+/* What earlier stays left in the caches is no part of a time: each stay has all its operands put
+ * out, the later ones as the first. */
+START_TEST(operands_of_every_stay_are_cold)
+{
+    double bytes[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        json_t *request = time_request("v_honest"), *reply = json_object();
+        must(assay__worker_time(&state, request, reply));
+        const struct assay__worker_problem *p = state.prepared;
+        bytes[i] = json_number_value(json_object_get(reply, "cold_bytes"));
+        ck_assert(bytes[i] >= 40.0 * (double)(p->in.total + p->out.total) ||
+                  strcmp(assay__cold_method(), "none") == 0);
+        ck_assert(bytes[i] >= bytes[0] && bytes[i] <= bytes[0]);
+        json_decref(request);
+        json_decref(reply);
+    }
+}
+END_TEST
+
+START_TEST(operands_of_a_hot_stay_are_not_cooled)
+{
+    json_t *request = time_request("v_honest"), *reply = json_object();
+
+    json_object_set_new(request, "cache", json_integer(ASSAY_CACHE_HOT));
+    must(assay__worker_time(&state, request, reply));
+    ck_assert_int_eq(json_integer_value(json_object_get(reply, "sets")), 1);
+    ck_assert_ptr_null(json_object_get(reply, "cold_bytes"));
+    json_decref(request);
+    json_decref(reply);
+}
+END_TEST
+
 /* As revision: what the plug-in says itself, and what another would. */
 START_TEST(kernel_of_another_revision_is_refused)
 {
@@ -162,6 +196,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, timed_output_that_is_not_as_expected_goes_back);
     tcase_add_test(tcase, timed_output_is_the_last_when_none_is_expected);
+    tcase_add_test(tcase, operands_of_every_stay_are_cold);
+    tcase_add_test(tcase, operands_of_a_hot_stay_are_not_cooled);
     tcase_add_test(tcase, kernel_of_another_revision_is_refused);
     suite_add_tcase(s, tcase);
 
