@@ -86,17 +86,24 @@ typedef struct assay__db_visit {
     double ratio;           /* paired with the baseline of the same visit; NaN: none */
     assay_clock_info clock;
     const char *context_json; /* environment before and after */
-    bool is_twin;             /* the default's second stay of that visit */
+    bool is_twin;             /* the default's stay as its own rival */
 } assay__db_visit;
 assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_t *out);
 
-/* The visits of one measurement by sweeps of `profile`, oldest first; samples in ns a call; of kind
- * "twin" the second stay, right after the first stay of the same visit.  Of the
- * confirming ones only those that no route was decided with yet.  A status other than OK from `row`
- * ends the walk and is returned. */
+/* One stay as the store has it; all borrowed for the call. */
+typedef struct assay__db_stay {
+    int64_t sweep, ordinal; /* the same two of a twin as of the default's time in its visit */
+    const char *kind;
+    bool is_twin;
+    const double *samples; /* ns a call */
+    size_t count;
+} assay__db_stay;
+
+/* The visits of one measurement by sweeps of `profile`, oldest first; of the confirming ones only
+ * those that no route was decided with yet.  A status other than OK from `row` ends the walk and is
+ * returned. */
 assay_status assay__db_each_visit(assay__db *db, int64_t measurement, const char *profile,
-                                  assay_status (*row)(void *cookie, const char *kind,
-                                                      const double *samples, size_t count),
+                                  assay_status (*row)(void *cookie, const assay__db_stay *v),
                                   void *cookie);
 
 typedef struct assay__db_accuracy {

@@ -165,7 +165,7 @@ CREATE TABLE visit (
     clock_quality       TEXT NOT NULL CHECK (clock_quality IN ('host', 'enqueue_wait', 'device', 'counters')), -- word, no unit
     taken_utc           TEXT NOT NULL, -- UTC, of storing
     context_json        TEXT NOT NULL, -- environment before and after, units in the names
-    is_twin             INTEGER NOT NULL DEFAULT 0 CHECK (is_twin IN (0, 1)), -- 1: the default's second stay of that visit, for the A/A floor; no part of any time
+    is_twin             INTEGER NOT NULL DEFAULT 0 CHECK (is_twin IN (0, 1)), -- 1: the default's stay as its own rival in that visit, for the A/A floor; no part of any time
     CHECK (length(samples) = 8 * sample_count)
 ) STRICT;
 CREATE INDEX visit_by_measurement ON visit (measurement);

@@ -18,7 +18,7 @@ const assay__sql assay__sql_visit[] = {
                    " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
                    0},
     [VISIT_EACH] = {"visit each",
-                    "SELECT CASE v.is_twin WHEN 1 THEN 'twin' ELSE v.kind END, v.samples"
+                    "SELECT v.sweep, v.ordinal, v.kind, v.is_twin, v.samples"
                     " FROM visit v JOIN sweep s ON s.id = v.sweep"
                     " WHERE v.measurement = ?1 AND s.profile = ?2 AND (v.kind <> 'confirm'"
                     " OR v.sweep > ifnull((SELECT t.sweep FROM measurement m JOIN route t"
@@ -62,9 +62,32 @@ assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_
     return assay__db_leave(db, put_visit(db, v, out));
 }
 
+/* The row under the cursor; samples are copied, since a blob may lie at any address. */
+static assay_status
+one_stay(assay__query *q, assay_status (*row)(void *cookie, const assay__db_stay *v), void *cookie)
+{
+    assay__db_stay v;
+    size_t bytes = 0;
+
+    v.sweep = assay__column_int(q);
+    v.ordinal = assay__column_int(q);
+    v.kind = assay__column_text(q);
+    v.is_twin = assay__column_int(q) != 0;
+    const void *blob = assay__column_blob(q, &bytes);
+    double *samples = malloc(bytes > 0 ? bytes : 1);
+    if (samples == NULL)
+        return assay__fail(ASSAY_NOMEM, "visit of %zu bytes", bytes);
+    v.count = bytes / sizeof(double);
+    if (v.count > 0)
+        memcpy(samples, blob, v.count * sizeof(double));
+    v.samples = samples;
+    assay_status status = row(cookie, &v);
+    free(samples);
+    return status;
+}
+
 assay_status assay__db_each_visit(assay__db *db, int64_t measurement, const char *profile,
-                                  assay_status (*row)(void *cookie, const char *kind,
-                                                      const double *samples, size_t count),
+                                  assay_status (*row)(void *cookie, const assay__db_stay *v),
                                   void *cookie)
 {
     assay_status status = ASSAY_OK, done;
@@ -73,21 +96,8 @@ assay_status assay__db_each_visit(assay__db *db, int64_t measurement, const char
     ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_visit[VISIT_EACH], &q));
     assay__bind_int(&q, measurement);
     assay__bind_text(&q, profile);
-    while (status == ASSAY_OK && assay__query_step(&q)) {
-        const char *kind = assay__column_text(&q);
-        size_t bytes = 0;
-        const void *blob = assay__column_blob(&q, &bytes);
-        size_t count = bytes / sizeof(double);
-        double *samples = malloc(bytes > 0 ? bytes : 1);
-        if (samples == NULL) {
-            status = assay__fail(ASSAY_NOMEM, "visit of %zu bytes", bytes);
-            break;
-        }
-        if (count > 0)
-            memcpy(samples, blob, count * sizeof(double));
-        status = row(cookie, kind, samples, count);
-        free(samples);
-    }
+    while (status == ASSAY_OK && assay__query_step(&q))
+        status = one_stay(&q, row, cookie);
     done = assay__query_done(&q);
     return status != ASSAY_OK ? status : done;
 }

@@ -66,8 +66,11 @@ typedef struct sweep_candidate {
     double screen_ns;
     size_t visit_count;
     double visit_ns[SWEEP_VISITS];  /* median of a visit */
-    size_t twin_count;              /* visits in which the default stayed twice */
-    double twin_logs[SWEEP_VISITS]; /* its second time over its first, logarithm */
+    size_t twin_count;              /* visits in which the default stayed as its own rival, too */
+    double twin_logs[SWEEP_VISITS]; /* that time over its own in the visit, logarithm */
+    double twin_ns;                 /* that time of the visit under way; 0: none yet */
+    bool has_time;                  /* of its own, from the visit under way */
+    uint64_t key, twin_key;         /* of their places in a visit; 0: none drawn yet */
     size_t confirm_count;
     double confirm_ns[SWEEP_VISITS];
     size_t sample_count;
@@ -164,9 +167,14 @@ json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);
 /* Books a crash or time-out of a candidate; the worker is gone. Other statuses pass through. */
 assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status);
 /* kind: "screen", "measure", "confirm"; ordinal from 0 within the kind.  Times all candidates that
- * are in and have not had that visit yet, in random order; the default of a "measure" visit twice,
- * its second stay being its own rival. */
+ * are in and have not had that visit yet, in random order, which every second visit turns round:
+ * what comes first or later in a visit then has no part in a ratio.  The default of a "measure"
+ * visit stays once more, as its own rival, with a place of its own. */
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal);
+/* Of the visit that begins the candidate has no time yet, and no twin. */
+void assay__sweep_begin_twin(sweep_candidate *c);
+/* Books the ratio of the two once the visit has both, as one of the newest `limit`. */
+void assay__sweep_pair_twin(sweep_candidate *c, size_t limit);
 /* Learns this machine's A/A floor from what the defaults of the problems begin to end showed
  * against themselves. */
 assay_status assay__sweep_learn_floor(sweep *s, size_t begin, size_t end);

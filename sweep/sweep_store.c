@@ -131,32 +131,46 @@ static void keep_last(double *values, size_t *count, size_t limit, double value)
 typedef struct recall {
     sweep_candidate *c;
     const assay__profile *profile;
+    int64_t sweep, ordinal; /* of the measuring visit seen last */
 } recall;
 
-static assay_status take_visit(void *cookie, const char *kind, const double *samples, size_t count)
+/* The two stays of the default in a visit, in whichever order they came. */
+static void take_measured(recall *r, const assay__db_stay *v, double median)
+{
+    sweep_candidate *c = r->c;
+
+    if (v->sweep != r->sweep || v->ordinal != r->ordinal)
+        assay__sweep_begin_twin(c);
+    r->sweep = v->sweep;
+    r->ordinal = v->ordinal;
+    if (v->is_twin) {
+        c->twin_ns = median;
+    } else {
+        keep_last(c->visit_ns, &c->visit_count, r->profile->visits, median);
+        c->has_time = true;
+    }
+    assay__sweep_pair_twin(c, r->profile->visits);
+}
+
+static assay_status take_visit(void *cookie, const assay__db_stay *v)
 {
     recall *r = cookie;
     sweep_candidate *c = r->c;
     double median;
 
-    if (count == 0)
+    if (v->count == 0)
         return ASSAY_OK;
-    ASSAY_TRY(assay__stats_median(samples, count, &median));
-    if (strcmp(kind, "twin") == 0) {
-        if (c->visit_count > 0 && c->twin_count < SWEEP_VISITS)
-            c->twin_logs[c->twin_count++] = log(median / c->visit_ns[c->visit_count - 1]);
-        return ASSAY_OK;
-    }
-    if (strcmp(kind, "screen") == 0)
+    ASSAY_TRY(assay__stats_median(v->samples, v->count, &median));
+    if (strcmp(v->kind, "screen") == 0)
         c->screen_ns = median;
-    else if (strcmp(kind, "measure") == 0)
-        keep_last(c->visit_ns, &c->visit_count, r->profile->visits, median);
-    else if (strcmp(kind, "confirm") == 0 && c->confirm_count < r->profile->confirms)
+    else if (strcmp(v->kind, "measure") == 0)
+        take_measured(r, v, median);
+    else if (strcmp(v->kind, "confirm") == 0 && c->confirm_count < r->profile->confirms)
         c->confirm_ns[c->confirm_count++] = median;
-    c->sample_count += count;
-    for (size_t i = 0; i < count; i++)
-        if (!(c->min_ns <= samples[i]))
-            c->min_ns = samples[i];
+    c->sample_count += v->is_twin ? 0 : v->count;
+    for (size_t i = 0; !v->is_twin && i < v->count; i++)
+        if (!(c->min_ns <= v->samples[i]))
+            c->min_ns = v->samples[i];
     return ASSAY_OK;
 }
 
@@ -188,7 +202,7 @@ static assay_status recall_accuracy(sweep *s, sweep_problem *p, sweep_candidate 
 static assay_status recall_visits(sweep *s, sweep_problem *p, sweep_candidate *c,
                                   const char *policy)
 {
-    recall r = {c, s->o->profile};
+    recall r = {.c = c, .profile = s->o->profile};
     assay__db_measurement row;
     int found = 0;
     int64_t id = 0;

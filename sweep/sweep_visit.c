@@ -144,11 +144,36 @@ static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *
     return status;
 }
 
-/* The second of two stays says what equals show; it is no part of the variant's time. */
+void assay__sweep_begin_twin(sweep_candidate *c)
+{
+    c->twin_ns = 0;
+    c->has_time = false;
+}
+
+void assay__sweep_pair_twin(sweep_candidate *c, size_t limit)
+{
+    if (!(c->twin_ns > 0) || !c->has_time)
+        return;
+    if (c->twin_count >= limit)
+        memmove(c->twin_logs, c->twin_logs + 1, --c->twin_count * sizeof c->twin_logs[0]);
+    c->twin_logs[c->twin_count++] = log(c->twin_ns / c->visit_ns[c->visit_count - 1]);
+    c->twin_ns = 0;
+}
+
+/* The stay as its own rival says what equals show; it is no part of the variant's time. */
 static void book_twin(sweep_candidate *c, const stay *t)
 {
-    if (c->twin_count < SWEEP_VISITS)
-        c->twin_logs[c->twin_count++] = log(t->median_ns / c->visit_ns[c->visit_count - 1]);
+    c->twin_ns = t->median_ns;
+    assay__sweep_pair_twin(c, SWEEP_VISITS);
+}
+
+static void book_measured(sweep_candidate *c, const stay *t)
+{
+    if (c->visit_count >= SWEEP_VISITS)
+        return;
+    c->visit_ns[c->visit_count++] = t->median_ns;
+    c->has_time = true;
+    assay__sweep_pair_twin(c, SWEEP_VISITS);
 }
 
 static void book_samples(sweep_candidate *c, const stay *t, const char *kind)
@@ -161,8 +186,8 @@ static void book_samples(sweep_candidate *c, const stay *t, const char *kind)
         c->screen_ns = t->median_ns;
     else if (strcmp(kind, "confirm") == 0 && c->confirm_count < SWEEP_VISITS)
         c->confirm_ns[c->confirm_count++] = t->median_ns;
-    else if (c->visit_count < SWEEP_VISITS)
-        c->visit_ns[c->visit_count++] = t->median_ns;
+    else if (strcmp(kind, "measure") == 0)
+        book_measured(c, t);
     c->sample_count += t->count;
     for (size_t i = 0; i < t->count; i++)
         if (!(c->min_ns <= t->samples[i]))
@@ -187,7 +212,9 @@ static assay_status put_visit(sweep *s, sweep_problem *p, sweep_candidate *c, co
     ASSAY_TRY(assay__db_begin(s->db));
     status = assay__sweep_put_measurement(s, p, c);
     row.measurement = c->measurement_row;
-    row.ordinal = (int64_t)(c->visit_count + c->confirm_count);
+    /* The twin that came first is of the visit whose time is still to come. */
+    row.ordinal =
+        (int64_t)(c->visit_count + c->confirm_count + (is_twin && !c->has_time ? 1u : 0u));
     if (status == ASSAY_OK)
         status = assay__db_put_visit(s->db, &row, &id);
     if (status != ASSAY_OK) {
@@ -241,25 +268,53 @@ static bool had_enough(const sweep_candidate *c, const char *kind, size_t ordina
     return c->visit_count > ordinal;
 }
 
-/* The default of a measuring visit stays twice; the later one of the two is the twin, so that what
- * order does is seen instead of averaged out. */
-static const char *kind_of(const sweep_candidate *c, const char *kind, size_t ordinal)
+typedef struct place {
+    size_t index;
+    bool is_twin;
+    uint64_t key;
+} place;
+
+static int by_key(const void *a, const void *b)
 {
-    return strcmp(kind, "measure") == 0 && c->visit_count > ordinal ? "twin" : kind;
+    const place *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
 }
 
-static size_t order_of(sweep *s, const sweep_problem *p, const char *kind, size_t ordinal,
-                       size_t *order)
+/* Every second visit goes the other way round: whatever the first of two stays has ahead of the
+ * second it then has behind, and no ratio over both visits keeps any of it. */
+static void put_in_order(place *list, size_t n, size_t ordinal)
 {
+    qsort(list, n, sizeof *list, by_key);
+    for (size_t i = 0; ordinal % 2 == 1 && i < n / 2; i++) {
+        place other = list[i];
+        list[i] = list[n - 1 - i];
+        list[n - 1 - i] = other;
+    }
+}
+
+static place place_at(sweep *s, size_t index, bool is_twin, size_t ordinal, uint64_t *key)
+{
+    if (ordinal % 2 == 0 || *key == 0)
+        *key = assay__rng_bits(&s->rng);
+    return (place){index, is_twin, *key};
+}
+
+/* The default of a measuring visit stays twice, at places of their own as if it were two. */
+static size_t order_of(sweep *s, sweep_problem *p, const char *kind, size_t ordinal, place *list)
+{
+    sweep_candidate *base = &p->candidates[p->default_index];
     size_t n = 0;
 
     for (size_t i = 0; i < p->count; i++)
         if (!p->candidates[i].out && !had_enough(&p->candidates[i], kind, ordinal))
-            order[n++] = i;
-    if (strcmp(kind, "measure") == 0 && !p->candidates[p->default_index].out &&
-        !had_enough(&p->candidates[p->default_index], kind, ordinal))
-        order[n++] = p->default_index;
-    assay__rng_shuffle(&s->rng, order, n);
+            list[n++] = place_at(s, i, false, ordinal, &p->candidates[i].key);
+    if (strcmp(kind, "measure") == 0 && !base->out && !had_enough(base, kind, ordinal))
+        list[n++] = place_at(s, p->default_index, true, ordinal, &base->twin_key);
+    assay__sweep_begin_twin(base);
+    put_in_order(list, n, ordinal);
     return n;
 }
 
@@ -283,7 +338,7 @@ static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, as
 
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
 {
-    size_t *order = calloc(p->count + 1, sizeof *order);
+    place *order = calloc(p->count + 1, sizeof *order);
     assay__worker *w = NULL;
     assay_status status = ASSAY_OK;
     size_t n;
@@ -294,9 +349,11 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
     for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
         status = assay__sweep_check_stop(s);
         if (status == ASSAY_OK)
-            status = visit_one(s, p, &p->candidates[order[i]], &w,
-                               kind_of(&p->candidates[order[i]], kind, ordinal));
-        assay__sweep_step(s, kind, p, 1);
+            status = visit_one(s, p, &p->candidates[order[i].index], &w,
+                               order[i].is_twin ? "twin" : kind);
+        /* What was cut short is no stay: not for the pace, nor in what people read. */
+        if (status == ASSAY_OK)
+            assay__sweep_step(s, kind, p, 1);
     }
     assay__worker_stop(&w);
     free(order);

@@ -20,6 +20,8 @@
  *     common_sd=R       the same for all kernels of a process; default 0
  *     outlier=P         chance that a span takes ten times as long; default 0
  *     slow=R            factor while a busy machine is scripted; default 1
+ *     first=R           factor of the first stay of a process, whoever stays; default 1
+ *     again=R           factor of all stays of a variant in a process but its first; default 1
  *     fail_at=N crash_at=N exit_at=N hang_at=N wrong_at=N
  *                       what call N and later ones of this process do; default never
  *     wrong=I           element that is wrong then; default 0
@@ -40,7 +42,7 @@ enum { FAKE_KERNELS = 3, FAKE_MAX_RULES = 64, FAKE_THREADS = 0, FAKE_VARIANT = 1
 typedef struct fake_rule {
     int kernel;                        /* index, or -1: all */
     int64_t variant, threads, process; /* -1: any */
-    double ns, per_unit, sd, visit_sd, common_sd, outlier, slow, again;
+    double ns, per_unit, sd, visit_sd, common_sd, outlier, slow, first, again;
     int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong, off;
     uint32_t given; /* bit i: word i of the table was set */
 } fake_rule;
@@ -62,9 +64,9 @@ bool fake_parse(const char *text, fake_script *out, char *why, size_t cap);
 /* What holds for one kernel and variant: defaults, then every rule that fits, in order. */
 fake_rule fake_rule_of(const fake_script *script, int kernel, const int64_t *tunables);
 
-/* Which span of which stay it is: both from 0, of this process and of the variant in it. */
+/* Which span of this process it is, which stay of the variant and which stay of all: from 0. */
 typedef struct fake_when {
-    uint64_t span, stay;
+    uint64_t span, stay, place;
 } fake_when;
 
 /* Duration of one span of `inner` calls. */

@@ -15,7 +15,7 @@
 #include "gen/config.h"
 
 fake_script fake_current;
-static uint64_t spans; /* of this process */
+static uint64_t spans, places; /* of this process: spans, and stays that ended */
 /* Stays that ended, of each variant: who measures them asks for many spans last, and only then. */
 static uint64_t stays[FAKE_KERNELS][8][8];
 
@@ -145,9 +145,9 @@ static assay_status one_span(assay_instance *instance, const assay_measure *what
         fake_rule rule = fake_rule_of(&fake_current, kernel, launch->tunables);
         ASSAY_TRY(assay__host_launch(instance, what->run, launch));
         if (i == 0)
-            ns = fake_duration(&fake_current, &rule, kernel, launch->tunables,
-                               fake_units(launch->problem),
-                               (fake_when){span, *stays_of(kernel, launch->tunables)}, what->inner);
+            ns = fake_duration(
+                &fake_current, &rule, kernel, launch->tunables, fake_units(launch->problem),
+                (fake_when){span, *stays_of(kernel, launch->tunables), places}, what->inner);
         *next = *next + 1 == what->launch_count ? 0 : *next + 1;
     }
     what->sink(what->cookie, ns, what->inner);
@@ -167,8 +167,10 @@ static assay_status fake_measure(assay_instance *instance, const assay_measure *
         return assay__host_fail(instance, ASSAY_INVALID, "measure: a hot cache needs one launch");
     for (size_t span = 0; span < what->spans; span++)
         ASSAY_TRY(one_span(instance, what, kernel, &next));
-    if (what->spans > 1)
+    if (what->spans > 1) {
         ++*stays_of(kernel, what->launches[0].tunables);
+        places++;
+    }
     memset(clock, 0, sizeof *clock);
     snprintf(clock->name, sizeof clock->name, "scripted");
     clock->resolution_ns = fake_current.resolution;

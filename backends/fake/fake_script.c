@@ -26,12 +26,12 @@ typedef struct word {
 #name, offsetof(fake_rule, name), false \
     }
 
-static const word words[] = {INTEGER_WORD(variant),  INTEGER_WORD(threads), INTEGER_WORD(process),
-                             REAL_WORD(ns),          REAL_WORD(per_unit),   REAL_WORD(sd),
-                             REAL_WORD(visit_sd),    REAL_WORD(common_sd),  REAL_WORD(outlier),
-                             REAL_WORD(slow),        REAL_WORD(again),      INTEGER_WORD(fail_at),
-                             INTEGER_WORD(crash_at), INTEGER_WORD(exit_at), INTEGER_WORD(hang_at),
-                             INTEGER_WORD(wrong_at), INTEGER_WORD(wrong),   INTEGER_WORD(off)};
+static const word words[] = {
+    INTEGER_WORD(variant),  INTEGER_WORD(threads),  INTEGER_WORD(process), REAL_WORD(ns),
+    REAL_WORD(per_unit),    REAL_WORD(sd),          REAL_WORD(visit_sd),   REAL_WORD(common_sd),
+    REAL_WORD(outlier),     REAL_WORD(slow),        REAL_WORD(again),      REAL_WORD(first),
+    INTEGER_WORD(fail_at),  INTEGER_WORD(crash_at), INTEGER_WORD(exit_at), INTEGER_WORD(hang_at),
+    INTEGER_WORD(wrong_at), INTEGER_WORD(wrong),    INTEGER_WORD(off)};
 enum { WORDS = sizeof words / sizeof *words, CHOICES = 3 };
 
 static const fake_rule defaults = {.kernel = -1,
@@ -40,6 +40,7 @@ static const fake_rule defaults = {.kernel = -1,
                                    .process = -1,
                                    .ns = 1000.0,
                                    .slow = 1.0,
+                                   .first = 1.0,
                                    .again = 1.0,
                                    .fail_at = INT64_MAX,
                                    .crash_at = INT64_MAX,
@@ -211,7 +212,8 @@ double fake_duration(const fake_script *script, const fake_rule *rule, int kerne
     double noise = rule->common_sd * normal(process) + rule->visit_sd * normal(variant) +
                    rule->sd * normal(one);
     double ns = (rule->ns + rule->per_unit * units) * rule->slow * exp(noise) *
-                (when.stay > 0 ? rule->again : 1.0) * (double)inner;
+                (when.stay > 0 ? rule->again : 1.0) * (when.place == 0 ? rule->first : 1.0) *
+                (double)inner;
 
     if (uniform(mix(one, 7)) < rule->outlier)
         ns *= 10.0;
