@@ -47,12 +47,15 @@ static void on_signal(int number)
 
 void assay__catch_signals(void)
 {
-    struct sigaction action;
+    struct sigaction action, hangup;
 
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
+    /* A terminal that goes away; nohup has it ignored, and so it stays. */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        (void)sigaction(SIGHUP, &action, NULL);
 }
 
 static void usage(FILE *file)

@@ -22,6 +22,16 @@ grep -q "$told: it is the default" "$WORK/stderr" || fail "not told: $(cat "$WOR
 [ "$(grep -c competes "$WORK/stderr")" = 1 ] || fail "told for each problem"
 [ "$(grep -c fake/fake_a "$WORK/stdout")" = 2 ] || fail "the default did not compete"
 [ "$(sqlite3 "$WORK/a.db" 'SELECT DISTINCT searched || " " || total FROM route')" = '5 5' ] || fail "counts"
+# The default is one of the backends that were asked for: another would be no rival here.
+mkdir "$WORK/more" && ln -s "$WORK/plugins/"* "$ASSAY_BUILD/lib/assay/assay_cpu.so" "$WORK/more/" || exit 1
+of() { # BACKEND KERNEL -- who would join
+    expect 0 '' '*' assay sweep --db "$WORK/n.db" --plugins "$WORK/more" --backend "$1" --op add --dtype f32 --threads 1 \
+        --profile quick --shape n=64 --kernel "$2" --dry-run
+    sed -n 's/.* \([a-z_0-9]*\) competes too.*/\1/p' "$WORK/stderr"
+}
+[ "$(of fake fake_b)" = fake_a ] || fail "not the default of fake: $(cat "$WORK/stderr")"
+[ "$(of cpu cpu_add_portable)" != fake_a ] || fail "a kernel of fake joined: $(cat "$WORK/stderr")"
+[ "$(of cpu,fake fake_c)" != '' ] || fail "nobody joined: $(cat "$WORK/stderr")"
 # One that is asked for is no news, and its other variants take no part unasked.
 sweep 0 "$WORK/b.db" --shape n=64 --kernel 'fake_[ab]'
 ! grep -q competes "$WORK/stderr" || fail "told though it was asked for"
