@@ -39,15 +39,37 @@ const assay_candidate *assay__answer_chosen(const assay__answer *answer)
     return NULL;
 }
 
+/* backend/kernel{name=value,...}: variants of one kernel are told apart by nothing else.  What is
+ * not in this process's table any more has its revision. */
+static void variant_text(const assay_candidate *c, assay__str *out)
+{
+    static const assay_digest none;
+    char revision[ASSAY_DIGEST_HEX];
+
+    assay__str_addf(out, "%s/%s", c->backend, c->kernel);
+    if (c->binding == NULL && !assay_digest_equal(&c->revision, &none)) {
+        assay_digest_format(&c->revision, revision);
+        assay__str_addf(out, "{revision %.12s}", revision);
+    }
+    if (c->binding == NULL || c->tunable_count == 0)
+        return;
+    for (size_t i = 0; i < c->tunable_count; i++)
+        assay__str_addf(out, "%s%s=%" PRId64, i > 0 ? "," : "{", c->binding->desc->tunables[i].name,
+                        c->tunables[i]);
+    assay__str_addc(out, '}');
+}
+
 assay_status assay__answer_refusal(const assay__answer *answer)
 {
     const assay_explanation *why = answer->why;
     assay__str text = {0};
     assay_status status;
 
-    for (size_t i = 0; i < why->candidate_count; i++)
-        assay__str_addf(&text, "\n  %s/%s: %s", why->candidates[i].backend,
-                        why->candidates[i].kernel, why->candidates[i].reason);
+    for (size_t i = 0; i < why->candidate_count; i++) {
+        assay__str_addf(&text, "\n  ");
+        variant_text(&why->candidates[i], &text);
+        assay__str_addf(&text, ": %s", why->candidates[i].reason);
+    }
     if (why->hidden_count > 0)
         assay__str_addf(&text, "\n  %zu more answer only when asked for by --backend",
                         why->hidden_count);
@@ -258,17 +280,6 @@ json_t *assay__answer_json(const assay__answer *answer)
 }
 
 /* ---- text ---- */
-
-static void variant_text(const assay_candidate *c, assay__str *out)
-{
-    assay__str_addf(out, "%s/%s", c->backend, c->kernel);
-    if (c->binding == NULL || c->tunable_count == 0)
-        return;
-    for (size_t i = 0; i < c->tunable_count; i++)
-        assay__str_addf(out, "%s%s=%" PRId64, i > 0 ? "," : "{", c->binding->desc->tunables[i].name,
-                        c->tunables[i]);
-    assay__str_addc(out, '}');
-}
 
 static void error_text(const assay_route *r, assay__str *out)
 {

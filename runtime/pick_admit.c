@@ -273,8 +273,12 @@ static bool keeps_proof(const trial *t)
 
     if (has >= t->q->tolerance.proof)
         return true;
-    return refuse(t, "tolerance: proof is %s, at least %s is asked for", names[has & 3],
-                  names[t->q->tolerance.proof & 3]);
+    /* A bound that was proved before is evidence that nothing brings yet. */
+    return refuse(t, "tolerance: proof is %s, at least %s is asked for%s", names[has & 3],
+                  names[t->q->tolerance.proof & 3],
+                  t->q->tolerance.proof == ASSAY_PROOF_BOUNDED
+                      ? "; no sweep stores a bound, exhaustive evidence alone meets it"
+                      : "");
 }
 
 bool assay__admit(const assay__generation *g, const char *named, const assay_question *q,

@@ -72,6 +72,10 @@ expect 0 '*this needs no --db*' '' assay pick --help
 expect 0 '*' '*assay sweep*--backend ref' "${matmul[@]}" "${shape[@]}" --json --backend ref
 query '.chosen.kernel == "ref_matmul_f32" and .chosen.backend == "ref"'
 expect 0 '*' '' "${matmul[@]}" --shape m=0,n=8,k=8 --json -q
+# Variants of one kernel are told apart, and a level of proof that nobody can have says so.
+expect 1 '' '*cpu/cpu_add_portable{threads=[0-9]*}: *' assay pick --op add --dtype f32 --shape n=64 --max-ulp 0 -q
+expect 1 '' '*at least bounded is asked for; no sweep stores a bound, exhaustive evidence alone meets it*' \
+    assay pick --op add --dtype f32 --shape n=64 --proof bounded -q
 expect 1 '' 'assay pick: no admissible kernel*cpu/*more answer only when asked for by --backend' \
     "${matmul[@]}" "${shape[@]}" --max-ulp 0 -q
 expect 0 '*' '' "${matmul[@]}" "${shape[@]}" --max-ulp 0 --allow-claims --backend ref -q

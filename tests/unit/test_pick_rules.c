@@ -360,7 +360,9 @@ START_TEST(tolerance_of_proof)
     question.tolerance.proof = ASSAY_PROOF_SAMPLED;
     ck_assert_str_eq(picked(), "tiled 16");
     question.tolerance.proof = ASSAY_PROOF_BOUNDED;
-    expect_rejected("proof is sampled, at least bounded");
+    expect_rejected("proof is sampled, at least bounded is asked for; no sweep stores a bound");
+    question.tolerance.proof = ASSAY_PROOF_EXHAUSTIVE;
+    expect_rejected("proof is sampled, at least exhaustive is asked for");
 }
 END_TEST
 
