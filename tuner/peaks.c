@@ -18,6 +18,7 @@
 #include "runtime/error.h"
 #include "runtime/machine.h"
 #include "tuner/caches.h"
+#include "tuner/peak_budget.h"
 #include "tuner/peak_kernels.h"
 #include "tuner/peaks_script.h"
 
@@ -31,6 +32,8 @@
 #define CACHE_TARGET (CACHE_BYTES + 2048)
 #define SHORTEST_NS  3e5
 #define LONGEST_NS   4e6
+/* A thread streams through no less at a time. */
+#define LEAST_PART ((size_t)1 << 20)
 
 typedef struct team {
     const assay__peak_kernel *kernel;
@@ -43,6 +46,8 @@ typedef struct team {
     pthread_barrier_t barrier;
     double elapsed_ns;
     _Atomic size_t next;
+    struct probe *probe; /* borrowed */
+    json_t *samples;     /* borrowed */
 } team;
 
 /* What one probe of all kernels shares. */
@@ -52,8 +57,10 @@ typedef struct probe {
     char isa[1024];
     char *memory; /* NULL: a spot check streams nothing */
     size_t memory_bytes;
-    double run_ns;
+    double touch_per_ns; /* bytes, when they were first written */
+    size_t part_at;      /* of each thread's share of the memory: the next part begins there */
     size_t runs;
+    assay__peak_budget budget;
     json_t *list; /* borrowed */
 } probe;
 
@@ -106,54 +113,89 @@ static double run_team(team *t)
     return t->elapsed_ns;
 }
 
-static void add_rate(const team *t, json_t *samples, double elapsed_ns)
+static double unit_now_ns(void *cookie)
 {
+    (void)cookie;
+    return now_ns();
+}
+
+static void take_rate(void *cookie, double work, double ns)
+{
+    team *t = cookie;
     double each = t->kernel->per_unit * (double)t->work;
 
+    (void)work;
     if (t->kernel->kind != ASSAY__PEAK_FLOPS)
         each *= (double)t->bytes;
-    json_array_append_new(samples, json_real(each * (double)t->threads / elapsed_ns));
+    json_array_append_new(t->samples, json_real(each * (double)t->threads / ns));
 }
 
-/* Arithmetic, or streaming within buffers of the first cache. */
-static void run_small(const probe *p, team *t, json_t *samples)
+/* Arithmetic, or streaming within buffers of the first cache: `work` units. */
+static double run_small(void *cookie, double work)
 {
-    double elapsed;
+    team *t = cookie;
 
-    t->work = t->kernel->kind == ASSAY__PEAK_CACHE ? 100 : 1000;
-    elapsed = run_team(t);
-    while (elapsed < p->run_ns / 2 && t->work < (uint64_t)1 << 40) {
-        double grow = p->run_ns / (elapsed + 1);
-        t->work = (uint64_t)((double)t->work * fmin(fmax(grow, 1.5), 16.0));
-        elapsed = run_team(t);
-    }
-    for (size_t i = 0; i < p->runs; i++)
-        add_rate(t, samples, run_team(t));
+    t->work = (uint64_t)work;
+    return run_team(t);
 }
 
-/* Each run streams through a part of the buffers that no other run of this team touches.  Kernels
- * that only load or only store have both buffers as one. */
-static void run_memory(const probe *p, team *t, json_t *samples)
+/* Kernels that only load or only store have both buffers as one. */
+static size_t side_of(const team *t)
 {
-    bool one = t->kernel->per_unit < 1.5;
-    size_t side = one ? p->memory_bytes : p->memory_bytes / 2;
+    return t->kernel->per_unit < 1.5 ? t->probe->memory_bytes : t->probe->memory_bytes / 2;
+}
+
+/* Streams through `work` bytes a thread; each run through a part of the buffers that no other has
+ * touched for as long as can be. */
+static double run_memory(void *cookie, double work)
+{
+    team *t = cookie;
+    probe *p = t->probe;
+    size_t side = side_of(t), share = side / t->threads / 4096 * 4096;
 
     t->work = 1;
-    t->bytes = side / t->threads / MEMORY_PARTS / 4096 * 4096;
-    for (size_t part = 0; part < MEMORY_PARTS; part++) {
-        for (size_t i = 0; i < t->threads; i++) {
-            t->from[i] = p->memory + (i * MEMORY_PARTS + part) * t->bytes;
-            t->to[i] = t->from[i] + (one ? 0 : side);
-        }
-        add_rate(t, samples, run_team(t));
+    t->bytes = (size_t)work / 4096 * 4096;
+    if (p->part_at + t->bytes > share)
+        p->part_at = 0;
+    for (size_t i = 0; i < t->threads; i++) {
+        t->from[i] = p->memory + i * share + p->part_at;
+        t->to[i] = t->from[i] + (side < p->memory_bytes ? side : 0);
     }
+    p->part_at += t->bytes;
+    return run_team(t);
 }
 
-static assay_status run_kernel(const probe *p, const assay__peak_kernel *kernel, size_t threads)
+static void run_unit(probe *p, team *t)
+{
+    bool in_memory = t->kernel->kind == ASSAY__PEAK_MEMORY;
+    const assay__peak_unit small = {.now_ns = unit_now_ns,
+                                    .run = run_small,
+                                    .take = take_rate,
+                                    .cookie = t,
+                                    .runs = p->runs,
+                                    .least = t->kernel->kind == ASSAY__PEAK_CACHE ? 100 : 1000,
+                                    .most = 0x1p40,
+                                    .shortest_ns = SHORTEST_NS,
+                                    .longest_ns = LONGEST_NS};
+    assay__peak_unit memory = small;
+
+    if (in_memory) {
+        memory.run = run_memory;
+        memory.runs = MEMORY_PARTS;
+        memory.most = (double)(side_of(t) / t->threads / MEMORY_PARTS);
+        memory.least = fmin((double)LEAST_PART, memory.most);
+        memory.per_ns = p->touch_per_ns / (double)t->threads / t->kernel->per_unit;
+        memory.longest_ns = INFINITY;
+    }
+    assay__peak_spend(&p->budget, in_memory ? &memory : &small);
+}
+
+static assay_status run_kernel(probe *p, const assay__peak_kernel *kernel, size_t threads)
 {
     static char caches[MAX_THREADS][3 * CACHE_BYTES] __attribute__((aligned(4096)));
-    team t = {.kernel = kernel, .threads = threads, .cpus = p->cpus};
     json_t *samples = json_array();
+    team t = {
+        .kernel = kernel, .threads = threads, .cpus = p->cpus, .probe = p, .samples = samples};
     char name[64];
 
     t.bytes = CACHE_BYTES;
@@ -161,10 +203,7 @@ static assay_status run_kernel(const probe *p, const assay__peak_kernel *kernel,
         t.from[i] = caches[i];
         t.to[i] = caches[i] + CACHE_TARGET;
     }
-    if (kernel->kind == ASSAY__PEAK_MEMORY)
-        run_memory(p, &t, samples);
-    else
-        run_small(p, &t, samples);
+    run_unit(p, &t);
     (void)snprintf(name, sizeof name, "%s_t%zu", kernel->name, threads);
     return assay__json_append_take(
         p->list,
@@ -178,27 +217,34 @@ static bool wanted(const probe *p, const assay__peak_kernel *k)
            (p->memory != NULL || k->kind == ASSAY__PEAK_FLOPS);
 }
 
-static assay_status run_all(probe *p, double seconds)
+/* All kernels that stream through memory, or all others. */
+static assay_status run_some(probe *p, bool in_memory)
 {
     const assay__peak_kernel *k;
-    size_t kernels = 0, counts = 1;
 
-    for (size_t i = 0; (k = assay__peak_kernel_at(i)) != NULL; i++)
-        kernels += wanted(p, k) && k->kind != ASSAY__PEAK_MEMORY ? 1u : 0u;
-    for (size_t n = 1; n < p->cpu_count; n *= 2)
-        counts++;
-    /* About two more runs size the work; streaming takes half of the time of a whole probe. */
-    p->run_ns = seconds * 1e9 * (p->memory != NULL ? 0.5 : 1.0) /
-                (double)(kernels * counts * (p->runs + 2));
-    p->run_ns = fmin(fmax(p->run_ns, SHORTEST_NS), LONGEST_NS);
     for (size_t i = 0; (k = assay__peak_kernel_at(i)) != NULL; i++) {
-        if (!wanted(p, k))
+        if (!wanted(p, k) || (k->kind == ASSAY__PEAK_MEMORY) != in_memory)
             continue;
         for (size_t n = 1; n < p->cpu_count; n *= 2)
             ASSAY_TRY(run_kernel(p, k, n));
         ASSAY_TRY(run_kernel(p, k, p->cpu_count));
     }
     return ASSAY_OK;
+}
+
+/* Memory last: it has use for whatever time the others leave. */
+static assay_status run_all(probe *p)
+{
+    const assay__peak_kernel *k;
+    size_t kernels = 0, counts = 1;
+
+    for (size_t i = 0; (k = assay__peak_kernel_at(i)) != NULL; i++)
+        kernels += wanted(p, k);
+    for (size_t n = 1; n < p->cpu_count; n *= 2)
+        counts++;
+    p->budget.units = kernels * counts;
+    ASSAY_TRY(run_some(p, false));
+    return run_some(p, true);
 }
 
 /* ---- the host ---- */
@@ -279,7 +325,9 @@ static assay_status take_memory(probe *p, size_t bytes)
     if (p->memory == MAP_FAILED)
         return assay__fail(ASSAY_NOMEM, "peaks: %zu bytes to stream through", bytes);
     p->memory_bytes = bytes;
+    double begin = now_ns();
     touch_all(p);
+    p->touch_per_ns = (double)bytes / (now_ns() - begin + 1);
     return ASSAY_OK;
 }
 
@@ -287,7 +335,7 @@ assay_status assay__peaks_measure(double seconds, bool spot, json_t *reply)
 {
     const assay__machine host = ASSAY__MACHINE_HERE;
     const char *script = getenv("ASSAY_FAKE_PEAKS");
-    probe p = {.runs = spot ? 2 : RUNS};
+    probe p = {.runs = spot ? 2 : RUNS, .budget = {.end_ns = now_ns() + seconds * 1e9}};
     double cache_bytes = assay__cache_bytes(&host);
     assay_status status = ASSAY_OK;
 
@@ -302,7 +350,7 @@ assay_status assay__peaks_measure(double seconds, bool spot, json_t *reply)
     if (!spot)
         status = take_memory(&p, memory_wanted(&host, cache_bytes));
     if (status == ASSAY_OK)
-        status = run_all(&p, seconds);
+        status = run_all(&p);
     if (p.memory_bytes > 0)
         munmap(p.memory, p.memory_bytes);
     return status;

@@ -15,9 +15,11 @@
 
 #include "assay/status.h"
 
-/* Adds "peaks": [{name, unit, samples: [...]}] to reply and, when known, "cache_bytes".  Names end
+/* Takes about `seconds` in all, however many units the machine has (peak_budget.h).
+ *
+ * Adds "peaks": [{name, unit, samples: [...]}] to reply and, when known, "cache_bytes".  Names end
  * in the thread count: fma_f32_avx512_t1 (flop/ns), copy_nt_t2 (byte/ns).
- * spot: arithmetic alone, in about `seconds`: does what was measured before still hold?
+ * spot: arithmetic alone: does what was measured before still hold?
  *
  * For tests the machine may be scripted: $ASSAY_FAKE_PEAKS names a file with a line of
  * name_tN=value words (and cache_bytes=N) for each probe to come; the last line serves all further
