@@ -225,14 +225,20 @@ void assay__sweep_forget(sweep_problem *p)
     }
 }
 
+static struct sweep_known *find_known(const sweep_problem *p, size_t set, uint64_t digest)
+{
+    struct sweep_known *k = p->known;
+
+    while (k != NULL && (k->set != set || k->digest != digest))
+        k = k->next;
+    return k;
+}
+
 static assay_status judge_output(sweep_problem *p, size_t set, uint64_t digest, judged **out)
 {
-    struct sweep_known *k;
+    struct sweep_known *k = find_known(p, set, digest);
     assay_status status;
 
-    for (k = p->known; k != NULL; k = k->next)
-        if (k->set == set && k->digest == digest)
-            break;
     if (k == NULL) {
         k = calloc(1, sizeof *k);
         if (k == NULL)
@@ -414,6 +420,7 @@ static assay_status judge_set(sweep *s, sweep_problem *p, sweep_candidate *c, si
 
     if (set == 0)
         c->digest = digest;
+    c->digests[set] = digest;
     ASSAY_TRY(judge_output(p, set, digest, one));
     if ((*one)->counts.failed > 0) {
         describe_worst(p, *one, why, sizeof why);
@@ -522,6 +529,36 @@ assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, 
     return status;
 }
 
+/* The rows that the check before wrote said "passed": the wrong output of set 0 counts from now on,
+ * in them and in the union, with what of this process's check is known. */
+static assay_status put_failure(sweep *s, sweep_problem *p, sweep_candidate *c, judged *wrong)
+{
+    judged all;
+    assay_status status;
+
+    ASSAY_TRY(judged_init(p, &all));
+    status = assay__error_stats_merge(&all.stats, &wrong->stats);
+    for (size_t set = 0; status == ASSAY_OK && set < p->sets; set++) {
+        const struct sweep_known *k = find_known(p, set, c->digests[set]);
+        if (c->digests[set] != 0 && k != NULL)
+            status = assay__error_stats_merge(&all.stats, &k->judged.stats);
+    }
+    if (status == ASSAY_OK)
+        status = assay__db_begin(s->db);
+    if (status == ASSAY_OK) {
+        if (!has_key_of_all_inputs(s, p->stratum[0]))
+            status = put_accuracy(s, p, c, p->stratum[0], wrong, ASSAY_PROOF_ABSENT, false);
+        if (status == ASSAY_OK)
+            status = put_accuracy(s, p, c, "all", &all, c->proof, false);
+        if (status == ASSAY_OK)
+            status = assay__db_commit(s->db);
+        else
+            assay__db_rollback(s->db);
+    }
+    assay__error_stats_clear(&all.stats);
+    return status;
+}
+
 assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w)
 {
     assay_status status = ASSAY_OK;
@@ -539,6 +576,7 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
     if (j->counts.failed > 0) {
         describe_worst(p, j, why, sizeof why);
         call_wrong(s, c, "after timing", why);
+        return put_failure(s, p, c, j);
     }
     return ASSAY_OK;
 }

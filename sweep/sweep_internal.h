@@ -58,6 +58,7 @@ typedef struct sweep_candidate {
     assay__verdict verdict;
     char reason[200];
     uint64_t digest;                           /* of the checked output on set 0 */
+    uint64_t digests[SWEEP_SETS];              /* of all sets; 0: not checked by this process */
     bool stable;                               /* same bits in every visit so far */
     double max_ulp, max_rho, max_rel, max_abs; /* NaN none */
     assay_proof proof;
@@ -161,6 +162,8 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
                                   assay__worker **w);
 /* Gives the pages of the arena back. */
 void assay__sweep_empty_arena(const sweep *s);
+/* Comma list of the backends whose candidates are still in; NULL: nobody is, or too many to tell. */
+const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap);
 /* A fresh worker with the problem prepared. */
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w);
 json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);

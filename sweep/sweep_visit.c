@@ -23,9 +23,30 @@ static uint64_t arena_begin(sweep *s)
     return (assay__rng_bits(&s->rng) >> 40) % (ARENA_SLACK / ARENA_PAGE) * ARENA_PAGE;
 }
 
+const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        const char *name = c->kernel->manifest->name;
+        if (c->out || (used > 0 && assay__name_in_list(buf, name)))
+            continue;
+        if (used + strlen(name) + 2 > cap)
+            return NULL;
+        used += (size_t)snprintf(buf + used, cap - used, "%s%s", used > 0 ? "," : "", name);
+    }
+    return used > 0 ? buf : NULL;
+}
+
+/* With the plug-ins of those alone that are still in: to load the others takes longer than a quick
+ * stay. */
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w)
 {
-    const assay__worker_options options = {NULL, s->o->plugin_path, NULL, s->o->stop};
+    char backends[256];
+    const assay__worker_options options = {
+        NULL, s->o->plugin_path, assay__sweep_backends(p, backends, sizeof backends), s->o->stop};
     json_t *request = json_pack("{s:s, s:s, s:i}", "cmd", "prepare", "problem", p->text, "align",
                                 (int)s->o->align);
     int fds[SWEEP_SETS + 2];

@@ -59,6 +59,11 @@ fake_sweep "$WORK/g.db" add n=64 "${two[@]}"
 [ "$(count '.kernel == "fake_a"')" = 1 ] || fail "published though it turned out wrong"
 [ "$(verdicts "$WORK/g.db" fake_b)" = wrong ] || fail "the verdict is $(verdicts "$WORK/g.db" fake_b)"
 sqlite3 "$WORK/g.db" 'SELECT reason FROM quarantine' | grep -q 'after timing.*element' || fail "no quarantine"
+# What the check before had passed is no pass any more, and its figures know the wrong element.
+[ "$(sqlite3 "$WORK/g.db" "SELECT a.stratum, a.max_abs > 8, a.elements FROM accuracy a JOIN revision r ON r.id = a.revision
+    JOIN kernel k ON k.id = r.kernel WHERE k.name = 'fake_b' AND r.tunables LIKE '%variant=0' AND a.passed = 0
+    ORDER BY a.stratum" | paste -sd ,)" = 'all|1|192,normal|1|64' ] ||
+    fail "rows of the check: $(sqlite3 "$WORK/g.db" 'SELECT stratum, passed, max_abs, elements FROM accuracy')"
 [ "$(sqlite3 "$WORK/g.db" "SELECT count(*) FROM visit v JOIN measurement m ON m.id = v.measurement
     WHERE v.kind = 'confirm' AND m.verdict = 'wrong'")" = 1 ] || fail "not found while it was confirmed"
 expect 0 '*' '*' assay pick --db "$WORK/g.db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=64 --json

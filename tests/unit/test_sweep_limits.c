@@ -241,6 +241,28 @@ START_TEST(free_memory_here_is_known)
 }
 END_TEST
 
+/* A worker loads what its problem may still need, and all when that is too much to name. */
+START_TEST(worker_has_the_backends_that_are_in)
+{
+    static const assay_manifest one = {.name = "one"}, other = {.name = "other"};
+    static const sweep_kernel ours = {.manifest = &one}, theirs = {.manifest = &other};
+    sweep_candidate list[4] = {
+        {.kernel = &ours}, {.kernel = &theirs}, {.kernel = &ours}, {.kernel = &theirs}};
+    char buf[16];
+
+    p.candidates = list;
+    p.count = 4;
+    ck_assert_str_eq(assay__sweep_backends(&p, buf, sizeof buf), "one,other");
+    ck_assert_ptr_null(assay__sweep_backends(&p, buf, 9));
+    list[1].out = list[3].out = true;
+    ck_assert_str_eq(assay__sweep_backends(&p, buf, sizeof buf), "one");
+    list[0].out = list[2].out = true;
+    ck_assert_ptr_null(assay__sweep_backends(&p, buf, sizeof buf));
+    p.count = 0;
+    p.candidates = NULL;
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sweep_limits");
@@ -248,6 +270,7 @@ int main(void)
 
     tcase_add_checked_fixture(limits, setup, teardown);
     tcase_add_test(limits, memory_limits_a_problem);
+    tcase_add_test(limits, worker_has_the_backends_that_are_in);
     tcase_add_test(limits, memory_counts_rotated_operands);
     tcase_add_test(limits, oracle_limits_a_problem);
     tcase_add_test(limits, oracle_limits_other_products);
