@@ -162,7 +162,8 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
                                   assay__worker **w);
 /* Gives the pages of the arena back. */
 void assay__sweep_empty_arena(const sweep *s);
-/* Comma list of the backends whose candidates are still in; NULL: nobody is, or too many to tell. */
+/* Comma list of the backends whose candidates are still in; NULL: nobody is, or too many to tell.
+ */
 const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap);
 /* A fresh worker with the problem prepared. */
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w);
