@@ -72,3 +72,19 @@ expect 0 '' '' "${sweep[@]}" --db "$db" --resume
 [ "$(number "$db" visit)" = "$before" ] || fail "a finished sweep measured again"
 [ "$(($(cat "$WORK/visits") - counter))" -le 1 ] || fail "a finished sweep started workers to measure"
 facts "$db" | cmp -s - "$WORK/parts" || fail "a finished sweep changed facts"
+
+# What was out stays out, although by now the machine would show another side: what crashed, and what
+# has a verdict in its row alone. The others are measured, and one of them wins.
+for verdict in wrong mistrusted; do
+    db=$WORK/$verdict.db
+    script 23 'kernel=* ns=10000 sd=0.01' 'kernel=fake_c threads=1 variant=2 crash_at=1'
+    fake_sweep "$db" add n=64 --kernel 'fake_[bc]'
+    sqlite3 "$db" "UPDATE measurement SET verdict = '$verdict', reason = 'by hand' WHERE revision IN
+        (SELECT r.id FROM revision r JOIN kernel k ON k.id = r.kernel WHERE k.name = 'fake_b')"
+    facts "$db" | grep -E "fake_b.*$verdict|crashed" >"$WORK/before"
+    [ "$(grep -c "$verdict" "$WORK/before") $(grep -c crashed "$WORK/before")" = '4 1' ] || fail "not out: $(cat "$WORK/before")"
+    script 24 'kernel=* ns=10000 sd=0.01' 'kernel=fake_a ns=9000' 'kernel=fake_b ns=5000'
+    fake_sweep "$db" add n=64 --resume
+    [ "$(count '.kernel == "fake_a"')" = 1 ] || fail "$verdict, and no winner beside it"
+    facts "$db" | grep -E "fake_b.*$verdict|crashed" | diff "$WORK/before" - || fail "$verdict: run again"
+done
