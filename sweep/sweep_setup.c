@@ -261,13 +261,13 @@ static assay_status make_problem(sweep *s, const assay__shape *shape, sweep_prob
     return assay__db_put_problem(s->db, &p->problem, &p->row);
 }
 
-/* So that reports can weigh what was measured, and know what was not.  A dry run asks for nothing.
- */
+/* So that reports can weigh what was measured, and know what was not.  A dry run has a copy of the
+ * store, which it leaves behind. */
 static assay_status put_uses(sweep *s)
 {
     const assay__shape_set *set = s->o->shapes;
 
-    for (size_t i = 0; !s->o->dry_run && i < set->use_count; i++) {
+    for (size_t i = 0; i < set->use_count; i++) {
         const assay__shape_use *use = &set->uses[i];
         const assay__db_use row = {.sweep = s->sweep_row,
                                    .problem = s->problems[use->shape].row,

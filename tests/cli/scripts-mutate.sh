@@ -52,6 +52,18 @@ for process in /proc/[0-9]*; do
 done
 # Extended expressions: a bar that is not escaped is an alternative.
 expect 0 '1 passed, 0 failed' 'rule.c :: s/(x < 3|none)/x <= 3/ :: test_rule'
+# A mutant without an end is noticed, and the line says how.
+export ASSAY_MUTANT_TIMEOUT=1
+expect 0 '1 passed, 0 failed' 'rule.c :: s/return x < 3;/for (;;) ;/ :: test_rule'
+grep -q '^ok .*ran out of time' out || { cat out && exit 1; }
+# But time alone is no evidence once the machine is slower than it was when the unbroken test was timed.
+cp main.c quick.c
+sed -i 's/^    int bad = /    FILE *runs = fopen("runs", "a");\n    fputs("x", runs);\n    long run = ftell(runs);\n    fclose(runs);\n    if (run == 2 || run == 3)\n        sleep(run == 2 ? 1000 : 5);\n&/' main.c
+grep -q 'run == 3' main.c || exit 1
+expect 1 '0 passed, 1 failed' 'rule.c :: s/x < 3/x < 3 \&\& x != 7/ :: test_rule'
+grep -q 'survived' out || { cat out && exit 1; }
+mv quick.c main.c
+unset ASSAY_MUTANT_TIMEOUT
 # A list by name, else lines by text.
 printf '%s\n' 'rule.c :: s/x < 3/true/ :: test_rule' 'rule.c :: s/x < 3/x < 2/ :: test_rule' >tests/mutations.d/one.txt
 echo 'rule.c :: s/x < 3/x <= 3/ :: test_rule' >tests/mutations.txt
