@@ -16,6 +16,8 @@ static const struct entry {
     {"omp_get_dynamic", offsetof(assay__openmp, dynamic)},
     {"omp_get_thread_limit", offsetof(assay__openmp, thread_limit)},
     {"omp_in_parallel", offsetof(assay__openmp, in_parallel)},
+    {"omp_get_active_level", offsetof(assay__openmp, level)},
+    {"omp_get_max_active_levels", offsetof(assay__openmp, max_levels)},
 };
 
 bool assay__openmp_take(assay__openmp *out)

@@ -21,6 +21,8 @@ typedef struct assay__openmp {
     int (*dynamic)(void);
     int (*thread_limit)(void);
     int (*in_parallel)(void);
+    int (*level)(void);      /* how many regions with threads are around the calling thread */
+    int (*max_levels)(void); /* in deeper ones nobody gets more than one; 1 unless told */
 } assay__openmp;
 
 /* false: no library has brought libgomp.so.1 into this process, or it lacks one of these; *out is
@@ -32,7 +34,8 @@ static inline int64_t assay__openmp_team(const assay__openmp *openmp, int64_t wa
 {
     if (wanted <= 1)
         return wanted;
-    if (openmp->thread_limit == NULL || openmp->dynamic() != 0)
+    if (openmp->thread_limit == NULL || openmp->dynamic() != 0 ||
+        openmp->level() >= openmp->max_levels())
         return 1;
     /* A region counts those of the regions around it too, which nobody tells. */
     int most = openmp->in_parallel() == 0 || openmp->thread_limit() == INT_MAX

@@ -425,6 +425,7 @@ static const struct fewer {
     {"OMP_DYNAMIC", "true", false}, /* no more than there are processors */
     {"OMP_THREAD_LIMIT", "3", false},
     {"OMP_THREAD_LIMIT", "64", true}, /* one of them is busy */
+    {"OMP_MAX_ACTIVE_LEVELS", "0", false},
 };
 #define FEWER ((int)(sizeof fewer / sizeof *fewer))
 
@@ -444,7 +445,8 @@ static void run_on_first(void *data)
         call->status = plugin_case_run(call->c, call->kernel, tunables);
 }
 
-static void run_in_region(void)
+/* Both threads of the region run the body. */
+static void run_in_region(void (*body)(void *))
 {
     void *gomp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
     void *symbol = gomp != NULL ? dlsym(gomp, "GOMP_parallel") : NULL;
@@ -452,9 +454,9 @@ static void run_in_region(void)
 
     memcpy(&parallel, &symbol, sizeof symbol);
     if (symbol != NULL)
-        parallel(run_on_first, &fewer_call, 2, 0);
+        parallel(body, &fewer_call, 2, 0);
     else
-        run_on_first(&fewer_call); /* no OpenMP is here */
+        body(&fewer_call); /* no OpenMP is here */
 }
 
 /* In a child, where OpenMP reads the environment, and which a library may end or hold up. */
@@ -464,8 +466,8 @@ static int compute_with_fewer(const struct rival *r, float *how)
     plugin_case c;
 
     alarm(20);
-    setenv(f->variable, f->value, 1);
     setenv("OMP_MAX_ACTIVE_LEVELS", "2", 1);
+    setenv(f->variable, f->value, 1);
     plugin_case_init(&c, ASSAY_OP_matmul, ASSAY_F32, "m=300,n=260,k=40", 0);
     for (uint32_t operand = 0; operand < 2; operand++)
         for (int64_t i = 0; i < assay_tensor_elements(&c.operands[operand]); i++)
@@ -475,7 +477,7 @@ static int compute_with_fewer(const struct rival *r, float *how)
     if (usable(r, NULL) != 0) /* brings the library */
         return 3;
     if (f->in_region)
-        run_in_region();
+        run_in_region(run_on_first);
     else
         run_on_first(&fewer_call);
     for (int64_t i = 0; i < c.elements; i++)
@@ -491,6 +493,37 @@ START_TEST(fewer_threads_than_asked_for_change_no_result)
 
     if (multiplies(r))
         ck_assert_int_eq(in_child(compute_with_fewer, r, &how), 0);
+}
+END_TEST
+
+static void run_gradient(void *unused)
+{
+    const assay_kernel_desc *k =
+        plugin_kernel(plugin_load("onednn"), ASSAY_OP_conv2d_backward_filter, ASSAY_F32, NULL);
+    const int64_t tunables[ASSAY_MAX_TUNABLES] = {2};
+    plugin_case c;
+
+    (void)unused;
+    plugin_case_init(&c, k->op, ASSAY_F32, "n=30,c=16,h=9,w=9,k=16,r=3,s=3", 0);
+    for (uint32_t operand = 0; operand < 2; operand++)
+        for (int64_t i = 0; i < assay_tensor_elements(&c.operands[operand]); i++)
+            plugin_case_set(&c, operand, i, 1.0);
+    plugin_case_poison(&c);
+    ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+    for (int64_t i = 0; i < c.elements; i++)
+        ck_assert(plugin_case_get(&c, 2, i) == 30 * 7 * 7);
+    plugin_case_clear(&c);
+}
+
+/* This gradient adds up what its threads sum over images: they wait for one another, and inside a
+ * region of the host, where one of them was missing, without an end. */
+START_TEST(onednn_gradient_ends_inside_a_region_of_the_host)
+{
+    unsetenv("OMP_MAX_ACTIVE_LEVELS");
+    if (in_child(usable, rival_called("onednn"), NULL) != 0)
+        return;
+    run_gradient(NULL);
+    run_in_region(run_gradient);
 }
 END_TEST
 
@@ -540,6 +573,7 @@ int main(void)
     tcase_add_test(library, onednn_rows_run_or_say_why_not);
     tcase_add_test(kernel, onednn_takes_more_problems_than_it_keeps);
     tcase_add_test(kernel, onednn_leaves_the_threads_of_the_host_alone);
+    tcase_add_test(kernel, onednn_gradient_ends_inside_a_region_of_the_host);
     suite_add_tcase(suite, library);
     suite_add_tcase(suite, kernel);
     SRunner *runner = srunner_create(suite);
