@@ -138,6 +138,8 @@ typedef struct assay__report_stability {
     const assay__report_revision *revision;
     const assay__report_problem *problem;
     assay_stability level;
+    /* Of its result and of that by another number of threads, where they differ; "": none seen. */
+    const char *digest, *other_digest;
 } assay__report_stability;
 
 /* Visits of one measurement in one sweep. */

@@ -18,8 +18,12 @@ const assay__sql assay__sql_facts[] = {
                       " GROUP BY c.kernel ORDER BY c.kernel",
                       ASSAY__SQL_WHOLE},
     [FACTS_STABILITIES] = {"report stabilities",
-                           "SELECT deployment, revision, problem, level FROM stability"
-                           " ORDER BY deployment, revision, problem",
+                           "SELECT deployment, revision, problem, level,"
+                           " iif(json_valid(evidence_json), ifnull(json_extract(evidence_json,"
+                           " '$.digest'), ''), ''),"
+                           " iif(json_valid(evidence_json), ifnull(json_extract(evidence_json,"
+                           " '$.other_digest'), ''), '')"
+                           " FROM stability ORDER BY deployment, revision, problem",
                            ASSAY__SQL_WHOLE},
     [FACTS_VISITS] = {"report visit counts",
                       "SELECT sum(kind = 'screen'), sum(kind = 'measure' AND is_twin = 0),"
@@ -64,6 +68,8 @@ assay_status assay__report_each_stability(
         s.revision = assay__report_find_revision(r, assay__column_int(&q));
         s.problem = assay__report_find_problem(r, assay__column_int(&q));
         s.level = assay__db_stability_parse(assay__column_text(&q));
+        s.digest = assay__column_text(&q);
+        s.other_digest = assay__column_text(&q);
         if (s.deployment != NULL && s.revision != NULL && s.problem != NULL)
             status = row(cookie, &s);
     }

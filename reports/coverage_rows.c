@@ -286,6 +286,28 @@ static assay_status add_accuracy(void *cookie, const assay__report_accuracy *a)
     return ASSAY_OK;
 }
 
+static assay_status add_stability(void *cookie, const assay__report_stability *s)
+{
+    walk *w = cookie;
+    const size_t at = kernel_of(w, s->revision);
+
+    if (at == NO_KERNEL ||
+        !assay__row_counts(assay__report_state(&w->coverage->set, s->deployment, s->revision)))
+        return ASSAY_OK;
+    assay__coverage_kernel *k = &w->coverage->kernels[at];
+    const assay__precision_claim claim = {.max_ulp = (double)NAN,
+                                          .max_rho = (double)NAN,
+                                          .max_rel = (double)NAN,
+                                          .max_abs = (double)NAN,
+                                          .stability = (uint8_t)k->now->claims.stability};
+    assay__precision_row row = {.claim = &claim, .stability = (uint8_t)s->level};
+    if (s->other_digest[0] != '\0')
+        row.thread_digests[0] = s->digest;
+    assay__precision_judge(&row);
+    k->contradicted |= row.contradicted;
+    return ASSAY_OK;
+}
+
 /* ---- what a row says ---- */
 
 static double weaker(double a, double b)
@@ -357,6 +379,8 @@ static assay_status gather(assay__coverage *c)
     status = assay__report_each_measurement(c->set.report, add_measurement, w);
     if (status == ASSAY_OK)
         status = assay__report_each_accuracy(c->set.report, add_accuracy, w);
+    if (status == ASSAY_OK)
+        status = assay__report_each_stability(c->set.report, add_stability, w);
     if (status == ASSAY_OK && w->seen_count > 0) {
         qsort(w->seen, w->seen_count, sizeof *w->seen, by_kernel_kind_problem);
         count_problems(w);

@@ -14,7 +14,8 @@ struct assay__precision_level {
     const assay__report_deployment *deployment;
     const assay__report_revision *revision;
     const assay__report_problem *problem;
-    uint8_t level; /* assay_stability */
+    uint8_t level;          /* assay_stability */
+    const char *digests[2]; /* of two numbers of threads that differ; NULL: none */
 };
 
 /* ---- bounds ---- */
@@ -96,10 +97,15 @@ static assay_status add_level(assay__precision *p, const struct assay__precision
 
 static assay_status add_stability(void *cookie, const assay__report_stability *s)
 {
-    const struct assay__precision_level level = {s->deployment, s->revision, s->problem,
-                                                 (uint8_t)s->level};
+    assay__precision *p = cookie;
+    struct assay__precision_level level = {
+        s->deployment, s->revision, s->problem, (uint8_t)s->level, {NULL, NULL}};
 
-    return add_level(cookie, &level);
+    if (s->other_digest[0] != '\0') {
+        ASSAY_TRY(assay__report_keep(&p->set, s->digest, &level.digests[0]));
+        ASSAY_TRY(assay__report_keep(&p->set, s->other_digest, &level.digests[1]));
+    }
+    return add_level(p, &level);
 }
 
 /* A sweep tells stability with its routes: did the timed runs give the checked bits? */
@@ -110,8 +116,11 @@ static assay_status add_route(void *cookie, const assay__report_route *t)
     for (size_t i = 0; i < t->candidate_count; i++) {
         const assay__route_candidate *c = &t->candidates[i];
         const struct assay__precision_level level = {
-            t->deployment, assay__report_find_revision(p->set.report, (int64_t)c->revision_row),
-            t->problem, c->stability};
+            t->deployment,
+            assay__report_find_revision(p->set.report, (int64_t)c->revision_row),
+            t->problem,
+            c->stability,
+            {NULL, NULL}};
         if (level.revision != NULL && c->stability != ASSAY_STABILITY_ABSENT)
             ASSAY_TRY(add_level(p, &level));
     }
@@ -134,23 +143,25 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The least that was seen. */
-static uint8_t find_level(const assay__precision *p, const assay__precision_row *row)
+static void find_level(const assay__precision *p, assay__precision_row *row)
 {
-    const struct assay__precision_level key = {row->place->deployment, row->revision, row->problem,
-                                               0};
+    const struct assay__precision_level key = {
+        row->place->deployment, row->revision, row->problem, 0, {NULL, NULL}};
     const struct assay__precision_level *at =
         p->level_count == 0 ? NULL
                             : bsearch(&key, p->levels, p->level_count, sizeof *p->levels, by_key);
-    uint8_t least;
 
+    row->stability = ASSAY_STABILITY_ABSENT;
     if (at == NULL)
-        return ASSAY_STABILITY_ABSENT;
-    least = at->level;
+        return;
+    row->stability = at->level;
     while (at > p->levels && by_key(at - 1, &key) == 0)
         at--;
-    for (; at < p->levels + p->level_count && by_key(at, &key) == 0; at++)
-        least = at->level < least ? at->level : least;
-    return least;
+    for (; at < p->levels + p->level_count && by_key(at, &key) == 0; at++) {
+        row->stability = at->level < row->stability ? at->level : row->stability;
+        if (at->digests[0] != NULL)
+            memcpy(row->thread_digests, at->digests, sizeof at->digests);
+    }
 }
 
 /* ---- rows ---- */
@@ -218,8 +229,9 @@ void assay__precision_judge(assay__precision_row *row)
         bits |= c->max_rel >= 0 ? ASSAY__CLAIM_REL : 0;
         bits |= c->max_abs >= 0 ? ASSAY__CLAIM_ABS : 0;
     }
-    /* One configuration was repeated: only "runs differ" contradicts. */
-    if (c->stability > ASSAY_STABILITY_NONE && row->stability == ASSAY_STABILITY_NONE)
+    /* Where one configuration was repeated, only "runs differ" contradicts. */
+    if ((c->stability > ASSAY_STABILITY_NONE && row->stability == ASSAY_STABILITY_NONE) ||
+        (c->stability >= ASSAY_STABILITY_MACHINE && row->thread_digests[0] != NULL))
         bits |= ASSAY__CLAIM_STABILITY;
     row->contradicted = (uint8_t)bits;
 }
@@ -317,7 +329,7 @@ static assay_status load(assay__precision *p, const assay__report_options *optio
     choose_unions(p);
     for (size_t i = 0; i < p->count; i++) {
         p->rows[i].claim = find_claim(p, p->rows[i].revision);
-        p->rows[i].stability = find_level(p, &p->rows[i]);
+        find_level(p, &p->rows[i]);
         assay__precision_judge(&p->rows[i]);
     }
     return ASSAY_OK;

@@ -38,6 +38,8 @@ typedef struct assay__precision_row {
     assay__row_state state;
     uint8_t proof, stability; /* assay_proof, assay_stability (measured) */
     uint8_t contradicted;     /* ASSAY__CLAIM_* */
+    /* Digests of results at two numbers of threads that differ; NULL: none seen. */
+    const char *thread_digests[2];
     bool passed;
     bool is_union; /* speaks for the whole: the union of the strata */
     bool is_exact; /* every input there is: the maximum is one, not a lower bound */
@@ -58,7 +60,7 @@ typedef struct assay__precision {
 assay_status assay__precision_load(const assay__report_options *options, assay__precision *out);
 void assay__precision_clear(assay__precision *precision);
 
-/* Sets `contradicted` from `claim`, the figures and `stability` of the row. */
+/* Sets `contradicted` from `claim`, the figures, `stability` and digests of the row. */
 void assay__precision_judge(assay__precision_row *row);
 
 /* The bounds of rho for sums with `terms` roundings on a path, result rounded to `dtype`. */

@@ -290,6 +290,9 @@ static void measured_text(const assay__precision_row *row, assay__str *out)
     if (row->stability != ASSAY_STABILITY_ABSENT)
         assay__str_addf(out, "%sbit-stable: %s", out->len > 0 ? ", " : "",
                         assay__part_stability(row->stability));
+    if (row->thread_digests[0] != NULL)
+        assay__str_addf(out, "%sbits by number of threads: %s, %s", out->len > 0 ? ", " : "",
+                        row->thread_digests[0], row->thread_digests[1]);
 }
 
 static void contradiction_text(unsigned bits, assay__str *out)

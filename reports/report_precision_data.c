@@ -79,9 +79,9 @@ static const char *const contradictions[] = {"max_ulp", "max_rho", "max_rel", "m
 static const char *const head[] = {"deployment", "state",    "op",       "dtypes",   "problem",
                                    "backend",    "kernel",   "tunables", "revision", "stratum",
                                    "seed",       "is_union", "passed",   "proof",    "maximum"};
-static const char *const tail[] = {"stability", "claim_stability", "contradicted",
-                                   "histogram", "worst_index",     "worst",
-                                   "reference", "measured_utc",    "accuracy"};
+static const char *const tail[] = {
+    "stability",   "claim_stability", "thread_digests", "contradicted", "histogram",
+    "worst_index", "worst",           "reference",      "measured_utc", "accuracy"};
 
 static void csv_titles(assay__csv_writer *w)
 {
@@ -130,6 +130,10 @@ static void csv_tail(assay__csv_writer *w, const assay__precision_row *row)
 
     assay__csv_put(w, assay__part_stability(row->stability));
     assay__csv_put(w, claimed_stability(row));
+    if (row->thread_digests[0] != NULL)
+        assay__str_addf(&words, "%s %s", row->thread_digests[0], row->thread_digests[1]);
+    assay__csv_put(w, assay__str_text(&words));
+    assay__str_reset(&words);
     for (size_t i = 0; i < CONTRADICTIONS; i++)
         if ((row->contradicted >> i & 1) != 0)
             assay__str_addf(&words, "%s%s", words.len > 0 ? " " : "", contradictions[i]);
@@ -209,12 +213,24 @@ static int put_key(json_t *out, const assay__precision_row *row)
     return bad | (int)assay__json_put_string(out, "maximum", maximum_of(row));
 }
 
+static int put_digests(json_t *out, const assay__precision_row *row)
+{
+    json_t *digests = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < 2; i++)
+        bad |= (int)assay__json_append_take(digests, assay__json_text(row->thread_digests[i]));
+    return bad | (int)assay__json_put_take(out, "thread_digests", digests);
+}
+
 static int put_rest(json_t *out, const assay__precision_row *row)
 {
     json_t *words = json_array();
     int bad = put_known(out, "stability", assay__part_stability(row->stability));
 
     bad |= put_known(out, "claim_stability", claimed_stability(row));
+    if (row->thread_digests[0] != NULL)
+        bad |= put_digests(out, row);
     for (size_t i = 0; i < CONTRADICTIONS; i++)
         if ((row->contradicted >> i & 1) != 0)
             bad |= (int)assay__json_append_take(words, assay__json_text(contradictions[i]));

@@ -15,17 +15,6 @@ static bool competes(const sweep_candidate *c, size_t visits)
     return c->verdict == ASSAY__VERDICT_OK && !c->out && c->visit_count >= visits && visits > 0;
 }
 
-/* Evidence of bit stability: the outputs of separate processes, one a visit. */
-#define STABLE_PROCESSES 5
-
-assay_stability assay__sweep_stability(const sweep_candidate *c)
-{
-    if (!c->stable)
-        return ASSAY_STABILITY_NONE;
-    return c->visit_count + c->confirm_count >= STABLE_PROCESSES ? ASSAY_STABILITY_CONFIG
-                                                                 : ASSAY_STABILITY_ABSENT;
-}
-
 static assay_tie_entry entry_of(const sweep_problem *p, const sweep_candidate *c)
 {
     return (assay_tie_entry){.incumbent = c->is_incumbent,
@@ -337,21 +326,6 @@ static assay_status publish_times(sweep_problem *p)
     return ASSAY_OK;
 }
 
-static assay_status put_stability(sweep *s, sweep_problem *p, const sweep_candidate *c)
-{
-    assay_stability level = assay__sweep_stability(c);
-    char evidence[160];
-
-    if (level == ASSAY_STABILITY_ABSENT || !c->checked)
-        return ASSAY_OK;
-    (void)snprintf(evidence, sizeof evidence,
-                   "{\"processes\": %zu, \"digest\": \"%016llx\", \"same\": %s}",
-                   c->visit_count + c->confirm_count + 1, (unsigned long long)c->digest,
-                   c->stable ? "true" : "false");
-    return assay__db_put_stability(s->db, c->revision_row, s->deployment_row, p->row, level,
-                                   evidence);
-}
-
 static void bounds_of(const sweep *s, const sweep_problem *p, assay__outcome *o)
 {
     assay__roofline_bound bound;
@@ -479,7 +453,7 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
         status = assay__sweep_put_measurement(s, p, &p->candidates[i]);
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
-        status = put_stability(s, p, &p->candidates[i]);
+        status = assay__sweep_put_stability(s, p, &p->candidates[i]);
     if (status == ASSAY_OK)
         status = assay__sweep_put_route(s, p, winner);
     if (status != ASSAY_OK) {

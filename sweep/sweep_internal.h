@@ -189,6 +189,9 @@ void assay__sweep_mark_front(sweep_problem *p);
 /* Tie set and the contenders that confirming visits must show. */
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p);
 assay_stability assay__sweep_stability(const sweep_candidate *c);
+/* Stores it, and the bits of another number of threads where they are others: a claim that they are
+ * not is refuted, with a warning. */
+assay_status assay__sweep_put_stability(sweep *s, const sweep_problem *p, const sweep_candidate *c);
 /* "f32,f32,f32" */
 void assay__sweep_dtypes(const assay_kernel_desc *desc, char *buf, size_t cap);
 /* Stores the route within the open batch. */

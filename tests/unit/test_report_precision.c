@@ -275,6 +275,31 @@ START_TEST(claims_of_stability)
 }
 END_TEST
 
+/* Stable bits by each number of threads, and others by another: the claim was for any number. What
+ * is no JSON says nothing. */
+START_TEST(claims_of_stability_by_threads)
+{
+    static const char *const evidence[] = {
+        "{\"digest\": \"00aa\", \"same\": true}", "no JSON, other_digest 00bb",
+        "{\"digest\": \"00aa\", \"other_tunables\": \"threads=2\", \"other_digest\": \"00bb\"}"};
+    assay__db_accuracy a = exp_row("all");
+    const bool differ = _i == 2;
+
+    report_put_accuracy(&c, &a);
+    ck_assert_int_eq(assay__db_put_stability(c.db, exp_kernel, c.rows.deployment, exp_problem,
+                                             ASSAY_STABILITY_CONFIG, evidence[_i]),
+                     ASSAY_OK);
+    const char *csv = csv_of();
+    ck_assert_str_eq(report_csv_field(csv, 1, "stability"), "config");
+    ck_assert_str_eq(report_csv_field(csv, 1, "contradicted"), differ ? "stability" : "");
+    ck_assert_str_eq(report_csv_field(csv, 1, "thread_digests"), differ ? "00aa 00bb" : "");
+    const char *json = report_case_make(&c, "precision", ASSAY__REPORT_JSON);
+    ck_assert_int_eq(strstr(json, "\"00bb\"") != NULL, differ);
+    const char *md = report_case_make(&c, "precision", ASSAY__REPORT_MD);
+    ck_assert_int_eq(strstr(md, "bits by number of threads: 00aa, 00bb") != NULL, differ);
+}
+END_TEST
+
 START_TEST(claims_stability_of_routes)
 {
     assay__db_accuracy a = exp_row("all");
@@ -406,6 +431,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, claims_hold_or_are_absent);
     tcase_add_test(t, claims_wrong_class_contradicts);
     tcase_add_test(t, claims_of_stability);
+    tcase_add_loop_test(t, claims_of_stability_by_threads, 0, 3);
     tcase_add_test(t, claims_stability_of_routes);
     t = tcase(suite, "text");
     tcase_add_test(t, text_of_worst_element);

@@ -90,8 +90,7 @@ START_TEST(trap8_more_bytes_than_there_are)
         return;
     for (size_t i = 0; i < 4; i++) {
         memset(&b, 0x77, sizeof b);
-        assay_status status = assay__backend_alloc(&backend, sizes[i], 64, &b);
-        ck_assert_msg(status == ASSAY_OVERFLOW || status == ASSAY_NOMEM, "%d", (int)status);
+        ck_assert_int_eq(assay__backend_alloc(&backend, sizes[i], 64, &b), ASSAY_OVERFLOW);
         ck_assert_uint_eq(b.owner, UINT64_C(0x7777777777777777));
     }
     invalid(assay__backend_alloc(&backend, 64, 48, &b), "no power of two");

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/pick_internal.h"
 #include "tests/support/plugin_case.h"
 
 #define MATMUL "m=12,n=33,k=40"
@@ -123,6 +124,30 @@ START_TEST(villain_twin_differs_in_bits_only)
 }
 END_TEST
 
+/* Right by any number of threads, the same bits again by the same number, others by another. */
+START_TEST(villain_threads_differs_in_bits_by_threads)
+{
+    const assay_kernel_desc *k = kernel(ASSAY_OP_matmul, "v_threads");
+    float first[3][396];
+
+    begin(ASSAY_OP_matmul, "m=12,n=33,k=300", 0);
+    ck_assert_int_eq(c.elements, 396);
+    ck_assert_int_eq(k->claims.stability, ASSAY_STABILITY_MACHINE);
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i < 3; i++) {
+            plugin_case_poison(&c);
+            ck_assert_int_eq(plugin_case_run(&c, k, &k->tunables[0].values[i]), ASSAY_OK);
+            ck_assert_int_eq(wrong_elements(), 0);
+            if (again == 0)
+                memcpy(first[i], c.memory[2], sizeof first[i]);
+            ck_assert_int_eq(memcmp(first[i], c.memory[2], sizeof first[i]), 0);
+        }
+    ck_assert_int_ne(memcmp(first[0], first[1], sizeof first[0]), 0);
+    ck_assert_int_ne(memcmp(first[1], first[2], sizeof first[0]), 0);
+    end();
+}
+END_TEST
+
 START_TEST(villain_nan_and_one_spoil_one_element)
 {
     int64_t spoiled = 0;
@@ -168,6 +193,83 @@ START_TEST(villain_align_needs_64)
         ck_assert_int_gt(run(names[i]), 0);
         end();
     }
+}
+END_TEST
+
+/* A route of v_align that is kept, and run with other operands than it was picked for. */
+static void align_route(assay_context *context, assay_route *out)
+{
+    const assay_snapshot *rows = NULL;
+    const assay__interned *variant = NULL;
+
+    ck_assert_int_eq(assay_table_hold(assay_context_table(context), &rows), ASSAY_OK);
+    for (size_t i = 0; i < assay_snapshot_size(rows); i++) {
+        const assay_binding *row = assay_snapshot_at(rows, i);
+        if (row->op == c.problem.op && strcmp(row->desc->name, "v_align") == 0)
+            ck_assert_int_eq(
+                assay__intern(context, row, (int64_t[ASSAY_MAX_TUNABLES]){0}, &variant), ASSAY_OK);
+    }
+    ck_assert_ptr_nonnull(variant);
+    *out = (assay_route){.binding = &variant->binding, .tunables = variant->tunables};
+    assay_snapshot_release(&rows);
+}
+
+static void refused(assay_context *context, const assay_route *route, const assay_tensor *operands,
+                    const char *says)
+{
+    char why[64];
+
+    plugin_case_poison(&c);
+    ck_assert_int_eq(assay_run(context, route, &c.problem, operands, 3), ASSAY_INVALID);
+    snprintf(why, sizeof why, "kernel v_align: %s", says);
+    ck_assert_msg(strstr(assay_last_error(), why) != NULL, "%s", assay_last_error());
+    for (int64_t i = 0; i < c.elements; i++)
+        ck_assert(isnan(plugin_case_get(&c, 2, i)));
+}
+
+/* 4 bytes, 16 and 32 beyond a multiple of 64, by the pointer and by the offset; rows apart, odd
+ * strides: refused with the reason before anything is written. As it was measured, it runs. */
+START_TEST(villain_align_is_kept_from_other_operands)
+{
+    static const uint64_t offsets[] = {4, 16, 32, 60};
+    char path[512];
+    const char *build = getenv("ASSAY_BUILD");
+    const assay_open_options options = {.struct_size = sizeof options, .plugin_path = path};
+    assay_context *context = NULL;
+    assay_route route;
+
+    snprintf(path, sizeof path, "%s/tests/plugins", build != NULL ? build : "build");
+    ck_assert_int_eq(assay_open(NULL, &options, &context), ASSAY_OK);
+    begin(ASSAY_OP_matmul, MATMUL, 0);
+    align_route(context, &route);
+    for (size_t i = 0; i < 3; i++) {
+        const int64_t rows = c.operands[i].dims[1], cols = c.operands[i].dims[2];
+        float *room = NULL;
+        assay_tensor other[3];
+        memcpy(other, c.operands, sizeof other);
+        ck_assert_int_eq(posix_memalign((void **)&room, 64, 4096 + (size_t)(rows * cols) * 16), 0);
+        other[i].buffer.at.host = room;
+        for (size_t o = 0; o < 4; o++) {
+            char says[64];
+            other[i].byte_offset = offsets[o];
+            snprintf(says, sizeof says, "operand %zu: aligned to", i);
+            refused(context, &route, other, says);
+            other[i].byte_offset = 0;
+            other[i].buffer.at.host = (char *)room + offsets[o];
+            refused(context, &route, other, says);
+            other[i].buffer.at.host = room;
+        }
+        other[i].strides[1] = cols + 7; /* 28 bytes more a row */
+        refused(context, &route, other, "operand ");
+        other[i].strides[1] = 2 * cols + 1;
+        other[i].strides[2] = 2;
+        refused(context, &route, other, "operand ");
+        free(room);
+    }
+    ck_assert_int_eq(assay_run(context, &route, &c.problem, c.operands, 3), ASSAY_OK);
+    ck_assert_int_eq(wrong_elements(), 0);
+    end();
+    assay_close(&context);
 }
 END_TEST
 
@@ -313,9 +415,11 @@ int main(void)
     tcase_add_loop_test(tcase, villain_honest_agrees_with_the_oracle, 0, 2);
     tcase_add_test(tcase, villain_tail_loses_products);
     tcase_add_test(tcase, villain_twin_differs_in_bits_only);
+    tcase_add_test(tcase, villain_threads_differs_in_bits_by_threads);
     tcase_add_loop_test(tcase, villain_nan_and_one_spoil_one_element, 0, 2);
     tcase_add_loop_test(tcase, villain_unwritten_leaves_a_hundredth, 0, 2);
     tcase_add_loop_test(tcase, villain_align_needs_64, 0, 2);
+    tcase_add_test(tcase, villain_align_is_kept_from_other_operands);
     tcase_add_loop_test(tcase, villain_late_turns_after_ten_calls, 0, 2);
     tcase_add_test(tcase, villain_flaky_errs_in_every_16th_call);
     tcase_add_loop_test(tcase, villain_scribble_and_oob_write_elsewhere, 0, 2);

@@ -20,6 +20,8 @@
  *   v_flaky       add of up to 10,000: every 16th call of a process is wrong
  *   v_oob         writes one element past the end of its output
  *   v_scribble    changes an element of its first input
+ *   v_threads     matmul: sums in as many parts as it has threads, whose bits differ, and claims
+ *                 that they do not
  *   v_noisy       prints to both standard streams at every call
  *   v_fails       returns a device error with a text at every call
  *   v_refuses     returns "invalid argument" at every call
@@ -231,6 +233,26 @@ static assay_status v_flaky(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* The sum of partial sums, one a thread: another order for another count. */
+static assay_status v_threads(const assay_launch *launch)
+{
+    job j = read_job(launch);
+    int64_t parts = launch->tunables[0], share = (j.k + parts - 1) / parts;
+
+    for (int64_t row = 0; row < j.m; row++)
+        for (int64_t col = 0; col < j.n; col++) {
+            float sum = 0.0f;
+            for (int64_t from = 0; from < j.k; from += share) {
+                float part = 0.0f;
+                for (int64_t p = from; p < j.k && p < from + share; p++)
+                    part += j.a[row * j.k + p] * j.b[p * j.n + col];
+                sum += part;
+            }
+            j.y[row * j.n + col] = sum;
+        }
+    return ASSAY_OK;
+}
+
 /* ---- crimes ---- */
 
 static assay_status v_oob(const assay_launch *launch)
@@ -382,7 +404,19 @@ static assay_status v_rare_segv(const assay_launch *launch)
 #define MATMUL(kernel, rank) ROW_ALIGNED(kernel, matmul, #kernel, rank, PLAIN, 0)
 #define BOTH(kernel, rank)   ROW_ALIGNED(kernel, add, #kernel, rank, NULL, 0), MATMUL(kernel, rank)
 
+#define MATMUL_THREADS(kernel, rank)                                                         \
+    {                                                                                        \
+        .struct_size = sizeof(assay_kernel_desc), .name = #kernel, .op = ASSAY_OP_matmul,    \
+        .dtype_count = 3, .dtypes = {ASSAY_F32, ASSAY_F32, ASSAY_F32},                       \
+        .caps = {TAKES(0), TAKES(0), TAKES(0)}, .default_rank = rank, .tunables = threads,   \
+        .tunable_count = 1, .can_run = PLAIN, .sources = sources,                            \
+        .claims = {-1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_MACHINE}, .entry_point = #kernel, \
+        .run = kernel                                                                        \
+    }
+
 static const char *const sources[] = {"tests/villains/villains.c", NULL};
+static const int64_t thread_counts[] = {1, 2, 4};
+static const assay_tunable threads[] = {{"threads", thread_counts, 3, 1, "parts of the sum"}};
 
 static const assay_kernel_desc kernels[] = {
     BOTH(v_honest, 10),
@@ -399,6 +433,7 @@ static const assay_kernel_desc kernels[] = {
     ROW_ALIGNED(v_flaky, add, "v_flaky", 50, "n <= 10000", 0),
     BOTH(v_oob, 50),
     BOTH(v_scribble, 50),
+    MATMUL_THREADS(v_threads, 50),
     BOTH(v_noisy, 50),
     BOTH(v_fails, 50),
     BOTH(v_refuses, 50),
