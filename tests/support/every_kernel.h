@@ -30,6 +30,8 @@ bool every_kernel_can(const assay_kernel_desc *kernel);
 /* The case must be refused with this status, whichever kernel it is for, before anything is
  * written: every byte of the output is compared. Operands go as they are. Returns how many. */
 int every_kernel_refuses(plugin_case *c, assay_status status);
+/* The same where the output cannot be looked at, as its pages are gone. */
+int every_kernel_refuses_untouched(plugin_case *c, assay_status status);
 
 /* Every kernel gives these values, the sign of zero where the catalogue makes it law, NaN where
  * `want` has one; fewer than two kernels fail the test. `what` is for messages. */
