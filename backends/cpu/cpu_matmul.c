@@ -10,46 +10,49 @@
 
 enum { STRETCH = 256 };
 
-/* row_<name>: columns [from, to) of row i. */
-#define PRODUCT(name, type, real, widen, narrow)                                                   \
-    static void stretch_##name(const cpu_matmul *g, const type *a, const type *b, const type *old, \
-                               type *c, int64_t cols)                                              \
-    {                                                                                              \
-        real sums[STRETCH] = {0}, alpha = (real)g->alpha, beta = (real)g->beta;                    \
-        for (int64_t p = 0; p < g->k; p++) {                                                       \
-            real x = widen(a[p * g->a_k]);                                                         \
-            const type *row = b + p * g->b_k;                                                      \
-            if (g->b_col == 1)                                                                     \
-                for (int64_t j = 0; j < cols; j++)                                                 \
-                    sums[j] += x * widen(row[j]);                                                  \
-            else                                                                                   \
-                for (int64_t j = 0; j < cols; j++)                                                 \
-                    sums[j] += x * widen(row[j * g->b_col]);                                       \
-        }                                                                                          \
-        for (int64_t j = 0; j < cols; j++) {                                                       \
-            real product = g->k > 0 ? alpha * sums[j] : 0;                                         \
-            c[j] = narrow(beta == 0 ? product : product + beta * widen(old[j]));                   \
-        }                                                                                          \
-    }                                                                                              \
-    static void row_##name(const cpu_matmul *g, int64_t index)                                     \
-    {                                                                                              \
-        int64_t batch = index / g->m, i = index % g->m;                                            \
-        const type *a = (const type *)(const void *)g->a + batch * g->a_batch + i * g->a_row;      \
-        const type *b = (const type *)(const void *)g->b + batch * g->b_batch;                     \
-        type *c = (type *)(void *)g->c + batch * g->c_batch + i * g->c_row;                        \
-        const type *old =                                                                          \
-            (const type *)(const void *)g->old + batch * g->old_batch + i * g->old_row;            \
-        for (int64_t j = 0; j < g->n; j += STRETCH)                                                \
-            stretch_##name(g, a, b + j * g->b_col, old + j, c + j,                                 \
-                           g->n - j < STRETCH ? g->n - j : STRETCH);                               \
-    }                                                                                              \
-    CPU_ENTRY(matmul_##name)                                                                       \
-    {                                                                                              \
-        return run(launch, row_##name);                                                            \
-    }                                                                                              \
-    CPU_ENTRY(fused_linear_##name)                                                                 \
-    {                                                                                              \
-        return run(launch, row_##name);                                                            \
+/* row_<name>: columns [from, to) of row i; `result` is the type of C. */
+#define ROWS(name, type, real, widen, result, widen_result, narrow)                           \
+    static void stretch_##name(const cpu_matmul *g, const type *a, const type *b,             \
+                               const result *old, result *c, int64_t cols)                    \
+    {                                                                                         \
+        real sums[STRETCH] = {0}, alpha = (real)g->alpha, beta = (real)g->beta;               \
+        for (int64_t p = 0; p < g->k; p++) {                                                  \
+            real x = widen(a[p * g->a_k]);                                                    \
+            const type *row = b + p * g->b_k;                                                 \
+            if (g->b_col == 1)                                                                \
+                for (int64_t j = 0; j < cols; j++)                                            \
+                    sums[j] += x * widen(row[j]);                                             \
+            else                                                                              \
+                for (int64_t j = 0; j < cols; j++)                                            \
+                    sums[j] += x * widen(row[j * g->b_col]);                                  \
+        }                                                                                     \
+        for (int64_t j = 0; j < cols; j++) {                                                  \
+            real product = g->k > 0 ? alpha * sums[j] : 0;                                    \
+            c[j] = narrow(beta == 0 ? product : product + beta * widen_result(old[j]));       \
+        }                                                                                     \
+    }                                                                                         \
+    static void row_##name(const cpu_matmul *g, int64_t index)                                \
+    {                                                                                         \
+        int64_t batch = index / g->m, i = index % g->m;                                       \
+        const type *a = (const type *)(const void *)g->a + batch * g->a_batch + i * g->a_row; \
+        const type *b = (const type *)(const void *)g->b + batch * g->b_batch;                \
+        result *c = (result *)(void *)g->c + batch * g->c_batch + i * g->c_row;               \
+        const result *old =                                                                   \
+            (const result *)(const void *)g->old + batch * g->old_batch + i * g->old_row;     \
+        for (int64_t j = 0; j < g->n; j += STRETCH)                                           \
+            stretch_##name(g, a, b + j * g->b_col, old + j, c + j,                            \
+                           g->n - j < STRETCH ? g->n - j : STRETCH);                          \
+    }                                                                                         \
+    CPU_ENTRY(matmul_##name)                                                                  \
+    {                                                                                         \
+        return run(launch, row_##name);                                                       \
+    }
+
+#define PRODUCT(name, type, real, widen, narrow)       \
+    ROWS(name, type, real, widen, type, widen, narrow) \
+    CPU_ENTRY(fused_linear_##name)                     \
+    {                                                  \
+        return run(launch, row_##name);                \
     }
 
 typedef struct portable {
@@ -89,3 +92,5 @@ PRODUCT(f64, double, double, SAME, SAME)
 PRODUCT(f32, float, float, SAME, SAME)
 PRODUCT(f16, uint16_t, float, assay_f16_to_f32, assay_f32_to_f16)
 PRODUCT(bf16, uint16_t, float, assay_bf16_to_f32, assay_f32_to_bf16)
+ROWS(f16_f32, uint16_t, float, assay_f16_to_f32, float, SAME, SAME)
+ROWS(bf16_f32, uint16_t, float, assay_bf16_to_f32, float, SAME, SAME)

@@ -29,9 +29,39 @@ enum { MAX_KC = 512, PANEL_BYTES = 16 * 1024 * 1024, PACK_ALONE = 32 * 1024 };
 
 #include "backends/cpu/cpu_matmul_blocked_avx2.h"
 
+/* C of f32: sums go where they belong, nothing is rounded. */
+static inline float narrow_f16_f32(float v)
+{
+    return v;
+}
+
+#undef IN
+#undef NARROW
+#define IN(name)   name##_f16_f32
+#define NARROW     0
+#define OUT        float
+#define ONE_OUT(x) (x)
+#include "backends/cpu/cpu_matmul_blocked_avx2.h"
+#undef NARROW
+#define NARROW 1
+
 #define PRODUCT_TYPE 17
 #include "backends/cpu/cpu_product_types_avx2.h"
 
+#include "backends/cpu/cpu_matmul_blocked_avx2.h"
+
+/* C of f32: sums go where they belong, nothing is rounded. */
+static inline float narrow_bf16_f32(float v)
+{
+    return v;
+}
+
+#undef IN
+#undef NARROW
+#define IN(name)   name##_bf16_f32
+#define NARROW     0
+#define OUT        float
+#define ONE_OUT(x) (x)
 #include "backends/cpu/cpu_matmul_blocked_avx2.h"
 
 CPU_ENTRY(matmul_f64_avx2)
@@ -52,6 +82,16 @@ CPU_ENTRY(matmul_f16_avx2)
 CPU_ENTRY(matmul_bf16_avx2)
 {
     return run_bf16(launch);
+}
+
+CPU_ENTRY(matmul_f16_f32_avx2)
+{
+    return run_f16_f32(launch);
+}
+
+CPU_ENTRY(matmul_bf16_f32_avx2)
+{
+    return run_bf16_f32(launch);
 }
 
 CPU_ENTRY(fused_linear_f64_avx2)

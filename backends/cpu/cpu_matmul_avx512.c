@@ -117,6 +117,22 @@ static inline uint16_t narrow_f16(float v)
 #define SPAN     widen_f16
 #define ONE      assay_f16_to_f32
 #include "backends/cpu/cpu_matmul_blocked_avx2.h"
+
+/* C of f32: sums go where they belong, nothing is rounded. */
+static inline float narrow_f16_f32(float v)
+{
+    return v;
+}
+
+#undef IN
+#undef NARROW
+#define IN(name)   name##_f16_f32
+#define NARROW     0
+#define OUT        float
+#define ONE_OUT(x) (x)
+#include "backends/cpu/cpu_matmul_blocked_avx2.h"
+#undef NARROW
+#define NARROW 1
 #undef IN
 #undef SPAN
 #undef ONE
@@ -143,6 +159,20 @@ static inline uint16_t narrow_bf16(float v)
 #define ONE      assay_bf16_to_f32
 #include "backends/cpu/cpu_matmul_blocked_avx2.h"
 
+/* C of f32: sums go where they belong, nothing is rounded. */
+static inline float narrow_bf16_f32(float v)
+{
+    return v;
+}
+
+#undef IN
+#undef NARROW
+#define IN(name)   name##_bf16_f32
+#define NARROW     0
+#define OUT        float
+#define ONE_OUT(x) (x)
+#include "backends/cpu/cpu_matmul_blocked_avx2.h"
+
 CPU_ENTRY(matmul_avx512_f64)
 {
     return run_f64(launch);
@@ -161,6 +191,16 @@ CPU_ENTRY(matmul_avx512_f16)
 CPU_ENTRY(matmul_avx512_bf16)
 {
     return run_bf16(launch);
+}
+
+CPU_ENTRY(matmul_avx512_f16_f32)
+{
+    return run_f16_f32(launch);
+}
+
+CPU_ENTRY(matmul_avx512_bf16_f32)
+{
+    return run_bf16_f32(launch);
 }
 
 CPU_ENTRY(fused_linear_avx512_f64)

@@ -4,7 +4,12 @@
  *
  * A template: the including file defines TYPE (elements in memory), REAL (of sums), IN(name) for
  * names of this type, FN(name) of the tile, SPAN(type *, real *, n) that widens n neighbours,
- * ONE(value) that widens one, and NARROW 1 when C cannot hold partial sums. */
+ * ONE(value) that widens one, and NARROW 1 when C cannot hold partial sums.  OUT and ONE_OUT, where
+ * C has a type of its own, are TYPE and ONE else. */
+#ifndef OUT
+#define OUT     TYPE
+#define ONE_OUT ONE
+#endif
 
 /* `width` lines of op(A) or op(B), kc deep, as strips of `strip` values a step, zero padded. */
 static void IN(pack)(const TYPE *x, int64_t width, int64_t width_stride, int64_t kc,
@@ -39,8 +44,8 @@ typedef struct IN(block) {
     int64_t mc, kc, nc; /* block sizes; nc: columns of op(B) packed at a time */
     int64_t splits;     /* parts of these columns, for few rows and many threads */
     const TYPE *a, *b;  /* of this product of the batch */
-    const TYPE *old;
-    TYPE *c;
+    const OUT *old;
+    OUT *c;
     REAL *packed_b;
     int64_t col0, cols; /* the columns at hand */
     atomic_bool failed; /* no memory */
@@ -66,8 +71,8 @@ static void IN(pack_b)(void *cookie, int64_t index)
     }
 }
 
-/* C = alpha sums + beta old with one rounding to TYPE at the end. */
-static void IN(finish)(const cpu_matmul *g, const REAL *sums, int64_t ld, const TYPE *old, TYPE *c,
+/* C = alpha sums + beta old with one rounding to OUT at the end. */
+static void IN(finish)(const cpu_matmul *g, const REAL *sums, int64_t ld, const OUT *old, OUT *c,
                        int64_t rows, int64_t cols)
 {
     REAL alpha = (REAL)g->alpha, beta = (REAL)g->beta;
@@ -76,7 +81,7 @@ static void IN(finish)(const cpu_matmul *g, const REAL *sums, int64_t ld, const 
         for (int64_t j = 0; j < cols; j++) {
             REAL v = alpha * sums[i * ld + j];
             if (beta != 0)
-                v = FN(fused)(beta, ONE(old[i * g->old_row + j]), v);
+                v = FN(fused)(beta, ONE_OUT(old[i * g->old_row + j]), v);
             c[i * g->c_row + j] = IN(narrow)(v);
         }
 }
@@ -89,8 +94,8 @@ static void IN(rows)(const IN(block) * k, int64_t row0, int64_t rows, int64_t fr
     int64_t padded = IN(round_up)(k->cols, NR);
     int64_t ld = NARROW ? IN(round_up)(to - from, NR) : g->c_row;
     REAL *sums = scratch + IN(round_up)(k->mc, MR) * k->kc;
-    TYPE *c = k->c + row0 * g->c_row + k->col0 + from;
-    const TYPE *old = k->old + row0 * g->old_row + k->col0 + from;
+    OUT *c = k->c + row0 * g->c_row + k->col0 + from;
+    const OUT *old = k->old + row0 * g->old_row + k->col0 + from;
     REAL *target = NARROW ? sums : (REAL *)(void *)c;
     REAL alpha = NARROW ? 1 : (REAL)g->alpha, beta = NARROW ? 0 : (REAL)g->beta;
     FN(source) first = {NARROW ? sums : (const REAL *)(const void *)old, NARROW ? ld : g->old_row};
@@ -139,11 +144,11 @@ static void IN(columns)(IN(block) * k, int threads, int64_t col0, int64_t cols)
 }
 
 /* beta old alone: no products. */
-static void IN(scale)(const cpu_matmul *g, const TYPE *old, TYPE *c)
+static void IN(scale)(const cpu_matmul *g, const OUT *old, OUT *c)
 {
     for (int64_t i = 0; i < g->m; i++)
         for (int64_t j = 0; j < g->n; j++) {
-            REAL v = g->beta == 0.0 ? 0 : (REAL)g->beta * ONE(old[i * g->old_row + j]);
+            REAL v = g->beta == 0.0 ? 0 : (REAL)g->beta * ONE_OUT(old[i * g->old_row + j]);
             c[i * g->c_row + j] = IN(narrow)(v);
         }
 }
@@ -182,8 +187,8 @@ static assay_status IN(run)(const assay_launch *launch)
     for (int64_t i = 0; i < g.batch; i++) {
         k.a = (const TYPE *)(const void *)g.a + i * g.a_batch;
         k.b = (const TYPE *)(const void *)g.b + i * g.b_batch;
-        k.c = (TYPE *)(void *)g.c + i * g.c_batch;
-        k.old = (const TYPE *)(const void *)g.old + i * g.old_batch;
+        k.c = (OUT *)(void *)g.c + i * g.c_batch;
+        k.old = (const OUT *)(const void *)g.old + i * g.old_batch;
         if (g.k == 0)
             IN(scale)(&g, k.old, k.c);
         for (int64_t j = 0; j < g.n && g.k > 0; j += k.nc)
@@ -191,3 +196,6 @@ static assay_status IN(run)(const assay_launch *launch)
     }
     return atomic_load_explicit(&k.failed, memory_order_relaxed) ? ASSAY_NOMEM : ASSAY_OK;
 }
+
+#undef OUT
+#undef ONE_OUT

@@ -74,6 +74,14 @@ static inline double add_up_pd(__m256d v)
 #define NARROW   assay_f32_to_f16
 #include "backends/cpu/cpu_matmul_dot_body.h"
 #undef IN
+#undef NARROW
+
+#define IN(name)   name##_f16_f32
+#define OUT        float
+#define ONE_OUT(x) (x)
+#define NARROW(x)  (x)
+#include "backends/cpu/cpu_matmul_dot_body.h"
+#undef IN
 #undef LOAD
 #undef ONE
 #undef NARROW
@@ -82,6 +90,14 @@ static inline double add_up_pd(__m256d v)
 #define LOAD     load_bf16
 #define ONE      assay_bf16_to_f32
 #define NARROW   assay_f32_to_bf16
+#include "backends/cpu/cpu_matmul_dot_body.h"
+#undef IN
+#undef NARROW
+
+#define IN(name)   name##_bf16_f32
+#define OUT        float
+#define ONE_OUT(x) (x)
+#define NARROW(x)  (x)
 #include "backends/cpu/cpu_matmul_dot_body.h"
 
 CPU_ENTRY(matmul_dot_avx2_f64)
@@ -102,4 +118,14 @@ CPU_ENTRY(matmul_dot_avx2_f16)
 CPU_ENTRY(matmul_dot_avx2_bf16)
 {
     return run_dot(launch, part_bf16);
+}
+
+CPU_ENTRY(matmul_dot_avx2_f16_f32)
+{
+    return run_dot(launch, part_f16_f32);
+}
+
+CPU_ENTRY(matmul_dot_avx2_bf16_f32)
+{
+    return run_dot(launch, part_bf16_f32);
 }

@@ -9,7 +9,12 @@
  *
  * A template: the including file defines TYPE (in memory), REAL (of sums), IN(name), VEC, LANES,
  * ZERO(), LOAD(p), FMADD(a, b, c), ADD_UP(v), ONE(x) that widens, NARROW(v) that rounds, FUSED(a,
- * b, c), and TILE(X, r): X(r, c) of each column c of the tile of four rows, TILE_COLS of them. */
+ * b, c), and TILE(X, r): X(r, c) of each column c of the tile of four rows, TILE_COLS of them.  OUT
+ * and ONE_OUT, where C has a type of its own, are TYPE and ONE else. */
+#ifndef OUT
+#define OUT     TYPE
+#define ONE_OUT ONE
+#endif
 
 #define DECLARE(r, c) VEC s##r##c = ZERO();
 #define STEP(r, c)    s##r##c = FMADD(x, b##c, s##r##c);
@@ -57,7 +62,7 @@ IN(one_row)(int64_t k, const TYPE *a, const TYPE *b, int64_t b_col, REAL *out)
 
 /* Adds the products from k_done on, one after another, and puts alpha s + beta C. */
 static inline void IN(put)(const cpu_matmul *g, const TYPE *a, const TYPE *b, int64_t rows,
-                           int64_t cols, int64_t k_done, REAL *sums, TYPE *c)
+                           int64_t cols, int64_t k_done, REAL *sums, OUT *c)
 {
     REAL alpha = (REAL)g->alpha, beta = (REAL)g->beta;
 
@@ -68,7 +73,7 @@ static inline void IN(put)(const cpu_matmul *g, const TYPE *a, const TYPE *b, in
                 sum = FUSED(ONE(a[r * g->a_row + p]), ONE(b[j * g->b_col + p]), sum);
             sum *= alpha;
             if (beta != 0)
-                sum = FUSED(beta, ONE(c[r * g->c_row + j]), sum);
+                sum = FUSED(beta, ONE_OUT(c[r * g->c_row + j]), sum);
             c[r * g->c_row + j] = NARROW(sum);
         }
 }
@@ -91,7 +96,7 @@ static REAL IN(one_line)(int64_t k, const TYPE *a, const TYPE *b)
 }
 
 /* All rows with GROUP lines of B. */
-static void IN(group)(const cpu_matmul *g, const TYPE *a, const TYPE *b, TYPE *c)
+static void IN(group)(const cpu_matmul *g, const TYPE *a, const TYPE *b, OUT *c)
 {
     const int64_t whole = g->k / LANES * LANES;
     REAL sums[4 * GROUP];
@@ -109,7 +114,7 @@ static void IN(group)(const cpu_matmul *g, const TYPE *a, const TYPE *b, TYPE *c
 }
 
 /* All rows with fewer lines of B than a group has. */
-static void IN(rest)(const cpu_matmul *g, const TYPE *a, const TYPE *b, int64_t cols, TYPE *c)
+static void IN(rest)(const cpu_matmul *g, const TYPE *a, const TYPE *b, int64_t cols, OUT *c)
 {
     const int64_t whole = g->k / LANES * LANES;
     REAL sums[GROUP];
@@ -129,7 +134,7 @@ static void IN(part)(void *cookie, int64_t item)
     const int64_t batch = item / job->splits;
     const TYPE *a = (const TYPE *)(const void *)g->a + batch * g->a_batch;
     const TYPE *b = (const TYPE *)(const void *)g->b + batch * g->b_batch;
-    TYPE *c = (TYPE *)(void *)g->c + batch * g->c_batch;
+    OUT *c = (OUT *)(void *)g->c + batch * g->c_batch;
     int64_t from, to;
 
     cpu_part(g->n, GROUP, job->splits, item % job->splits, &from, &to);
@@ -145,3 +150,5 @@ static void IN(part)(void *cookie, int64_t item)
 #undef LOAD_B
 #undef STEP_ROW
 #undef SIX
+#undef OUT
+#undef ONE_OUT

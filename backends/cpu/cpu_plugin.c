@@ -79,6 +79,15 @@ DECLARE4(matmul_dot_avx512)
 DECLARE4(matmul_avx512)
 DECLARE4(fused_linear_avx512)
 DECLARE4(attention_avx512)
+/* Products of 16 bits into f32. */
+#define DECLARE_MIXED(stem, suffix)                                        \
+    assay_status cpu_##stem##_f16_f32##suffix(const assay_launch *launch); \
+    assay_status cpu_##stem##_bf16_f32##suffix(const assay_launch *launch);
+DECLARE_MIXED(matmul, )
+DECLARE_MIXED(matmul, _avx2)
+DECLARE_MIXED(matmul_avx512, )
+DECLARE_MIXED(matmul_dot_avx2, )
+DECLARE_MIXED(matmul_dot_avx512, )
 assay_status cpu_cast(const assay_launch *launch);
 assay_status cpu_cast_avx2(const assay_launch *launch);
 
@@ -213,6 +222,7 @@ static bool attention_usable(const assay_problem *problem, const int64_t *tunabl
 #define INDEXED(t) \
     .dtype_count = 3, .dtypes = {t, ASSAY_I64, t}, .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
 #define MATRICES(t) .dtype_count = 3, .dtypes = {t, t, t}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS}
+#define MIXED(t)    .dtype_count = 3, .dtypes = {t, t, ASSAY_F32}, .caps = {BY_ROWS, BY_ROWS, BY_ROWS}
 #define LINEAR(t) \
     .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {BY_ROWS, BY_ROWS, CONTIGUOUS, BY_ROWS}
 
@@ -293,6 +303,19 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define MATMUL_PORTABLE(t, T)                                                                    \
     ROW("cpu_matmul_portable", matmul, MATRICES, T, 20, NULL, -1.0, plain, matmul_sources, none, \
         cpu_matmul_##t)
+
+/* The same of 16 bits with a C of f32. */
+#define MIXED_ROWS(t, T, isa)                                                                     \
+    ROW("cpu_matmul_avx2", matmul, MIXED, T, 10, isa, -1.0, blocked, matmul_avx2_sources, none,   \
+        cpu_matmul_##t##_f32_avx2),                                                               \
+        ROW("cpu_matmul_avx512", matmul, MIXED, T, 14, AVX512, -1.0, blocked_by_14,               \
+            matmul_avx512_sources, none, cpu_matmul_avx512_##t##_f32),                            \
+        ROW_IF(dot_usable, "cpu_matmul_dot_avx2", matmul, MIXED, T, 12, isa, -1.0, plain,         \
+               matmul_dot_avx2_sources, none, cpu_matmul_dot_avx2_##t##_f32),                     \
+        ROW_IF(dot_usable, "cpu_matmul_dot_avx512", matmul, MIXED, T, 13, AVX512, -1.0, plain,    \
+               matmul_dot_avx512_sources, none, cpu_matmul_dot_avx512_##t##_f32),                 \
+        ROW("cpu_matmul_portable", matmul, MIXED, T, 20, NULL, -1.0, plain, matmul_sources, none, \
+            cpu_matmul_##t##_f32)
 
 #define LINEAR_AVX2(t, T, isa)                                                    \
     ROW("cpu_fused_linear_avx2", fused_linear, LINEAR, T, 10, isa, -1.0, blocked, \
@@ -437,6 +460,8 @@ static const assay_kernel_desc kernels[] = {
     MATMUL_PORTABLE(f32, ASSAY_F32),
     MATMUL_PORTABLE(f16, ASSAY_F16),
     MATMUL_PORTABLE(bf16, ASSAY_BF16),
+    MIXED_ROWS(f16, ASSAY_F16, "avx2,fma,f16c"),
+    MIXED_ROWS(bf16, ASSAY_BF16, "avx2,fma"),
     ATTENTION_AVX512(f64, ASSAY_F64),
     ATTENTION_AVX512(f32, ASSAY_F32),
     ATTENTION_AVX512(f16, ASSAY_F16),

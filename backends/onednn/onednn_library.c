@@ -82,6 +82,8 @@ static const struct onednn_ability {
     {"onednn", "matmul of f32", ASSAY_OP_matmul, ASSAY_F32, ASSAY_F32},
     {"onednn_matmul_bf16", "matmul of bf16", ASSAY_OP_matmul, ASSAY_BF16, ASSAY_BF16},
     {"onednn_matmul_f16", "matmul of f16", ASSAY_OP_matmul, ASSAY_F16, ASSAY_F16},
+    {"onednn_matmul_bf16_f32", "matmul of bf16 to f32", ASSAY_OP_matmul, ASSAY_BF16, ASSAY_F32},
+    {"onednn_matmul_f16_f32", "matmul of f16 to f32", ASSAY_OP_matmul, ASSAY_F16, ASSAY_F32},
     {"onednn_linear_f32", "fused_linear of f32", ASSAY_OP_fused_linear, ASSAY_F32, ASSAY_F32},
     {"onednn_linear_bf16", "fused_linear of bf16", ASSAY_OP_fused_linear, ASSAY_BF16, ASSAY_BF16},
     {"onednn_linear_f16", "fused_linear of f16", ASSAY_OP_fused_linear, ASSAY_F16, ASSAY_F16},

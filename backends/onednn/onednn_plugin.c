@@ -19,6 +19,8 @@ static const char *const conv2d_sources[] = {"backends/onednn/onednn_conv2d.c",
 static const char *const f32[] = {"onednn", NULL};
 static const char *const matmul_bf16[] = {"onednn_matmul_bf16", NULL};
 static const char *const matmul_f16[] = {"onednn_matmul_f16", NULL};
+static const char *const matmul_bf16_f32[] = {"onednn_matmul_bf16_f32", NULL};
+static const char *const matmul_f16_f32[] = {"onednn_matmul_f16_f32", NULL};
 static const char *const linear_f32[] = {"onednn_linear_f32", NULL};
 static const char *const linear_bf16[] = {"onednn_linear_bf16", NULL};
 static const char *const linear_f16[] = {"onednn_linear_f16", NULL};
@@ -58,6 +60,17 @@ static const char *const filter_bf16[] = {"onednn_conv2d_filter_bf16", NULL};
                 BY_ROWS,                                                          \
                 BY_ROWS,                                                          \
                 BY_ROWS                                                           \
+            }                                                                     \
+    }
+/* Where rows of these lie apart it takes another implementation, whose bits are others. */
+#define MIXED(t, libraries)                                                       \
+    {                                                                             \
+        COMMON("onednn_matmul", ASSAY_OP_matmul, libraries, onednn_matmul_usable, \
+               "dnnl_matmul_desc_init", onednn_matmul),                           \
+            .dtype_count = 3, .dtypes = {t, t, ASSAY_F32}, .caps = {              \
+                CONTIGUOUS,                                                       \
+                CONTIGUOUS,                                                       \
+                CONTIGUOUS                                                        \
             }                                                                     \
     }
 #define LINEAR(t, libraries)                                                            \
@@ -117,6 +130,8 @@ ONEDNN_CASTS(X)
 static const assay_kernel_desc kernels[] = {MATMUL(ASSAY_F32, f32),
                                             MATMUL(ASSAY_BF16, matmul_bf16),
                                             MATMUL(ASSAY_F16, matmul_f16),
+                                            MIXED(ASSAY_BF16, matmul_bf16_f32),
+                                            MIXED(ASSAY_F16, matmul_f16_f32),
                                             LINEAR(ASSAY_F32, linear_f32),
                                             LINEAR(ASSAY_BF16, linear_bf16),
                                             LINEAR(ASSAY_F16, linear_f16),

@@ -84,10 +84,11 @@ static const char *const none[] = {NULL};
         .libraries = libraries_, .claims = EXACT, .entry_point = #run_, .run = run_, \
         tuple(__VA_ARGS__)                                                           \
     }
-#define UNARY(t)   .dtype_count = 2, .dtypes = {t, t}, .caps = {INPUT, OUTPUT}
-#define BINARY(t)  .dtype_count = 3, .dtypes = {t, t, t}, .caps = {INPUT, INPUT, OUTPUT}
-#define INDEXED(t) .dtype_count = 3, .dtypes = {t, ASSAY_I64, t}, .caps = {INPUT, INPUT, OUTPUT}
-#define TERNARY(t) .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {INPUT, INPUT, INPUT, OUTPUT}
+#define UNARY(t)         .dtype_count = 2, .dtypes = {t, t}, .caps = {INPUT, OUTPUT}
+#define BINARY(t)        .dtype_count = 3, .dtypes = {t, t, t}, .caps = {INPUT, INPUT, OUTPUT}
+#define MIXED(t, result) .dtype_count = 3, .dtypes = {t, t, result}, .caps = {INPUT, INPUT, OUTPUT}
+#define INDEXED(t)       .dtype_count = 3, .dtypes = {t, ASSAY_I64, t}, .caps = {INPUT, INPUT, OUTPUT}
+#define TERNARY(t)       .dtype_count = 4, .dtypes = {t, t, t, t}, .caps = {INPUT, INPUT, INPUT, OUTPUT}
 #define ROWS(op_name, tuple, libraries, run_)                    \
     ROW(op_name, tuple, libraries, run_, "_f64", ASSAY_F64),     \
         ROW(op_name, tuple, libraries, run_, "_f32", ASSAY_F32), \
@@ -104,6 +105,8 @@ static const char *const cast_sources[] = {"backends/ref/ref_cast.c", "backends/
 
 static const assay_kernel_desc kernels[] = {
     CAST_PAIRS(CAST) ROWS(matmul, BINARY, matmul_libraries, ref_run_matmul),
+    ROW(matmul, MIXED, matmul_libraries, ref_run_matmul, "_f16_f32", ASSAY_F16, ASSAY_F32),
+    ROW(matmul, MIXED, matmul_libraries, ref_run_matmul, "_bf16_f32", ASSAY_BF16, ASSAY_F32),
     ROWS(add, BINARY, add_libraries, ref_run_add),
     ROWS(exp, UNARY, exp_libraries, ref_run_exp),
     ROWS(softmax_last_dim, UNARY, softmax_last_dim_libraries, ref_run_softmax),

@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: The Assay authors
 # assay ops: four forms of one catalogue; unknown names.
 . tests/support/expect.bash
-expect 0 'op *dtypes *T *parameters*matmul*T,T,T*m n k \[batch=1\]*softmax_last_dim*rows cols*' '' assay ops
+expect 0 'op *dtypes *T *parameters*matmul*T,T,U*f64|f32|f16|bf16 *m n k \[batch=1\]*softmax_last_dim*rows cols*' '' assay ops
 expect 0 $'matmul\n*parameter*m *int *shape *required*alpha *real *class *1 *finite*' '' assay ops --op matmul
 [[ $(cat "$WORK/stdout") != *softmax* ]] || { echo "--op does not filter" && exit 1; }
 expect 0 'op,parameter,kind,class,default,range,meaning*add,n,int,shape,required,*' '' assay ops --format csv

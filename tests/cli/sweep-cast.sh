@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Assay authors
-# assay sweep --op cast: two dtypes that vary apart, integers among them.
+# assay sweep --op cast: two dtypes that vary apart, integers among them; matmul into a wider type.
 . tests/support/expect.bash
 db=$WORK/a.db
 # One dtype leaves the other open; a pair that is none; a tuple of another length.
@@ -23,4 +23,13 @@ grep ',all,' "$WORK/p.csv" | cut -d, -f1-200 | awk -F, '/lower_bound|exhaustive/
 expect 0 '*cast f32,u8 n=5000*cpu_cast_*' '*' assay pick --op cast --dtype f32,u8 --shape n=5000 --db "$db"
 expect 0 '*' '*' assay pick --op cast --dtype f32,u8 --shape n=5000 --db "$db" --json
 query '.dtypes == ["f32", "u8"] and .tier == "measured"'
+# Products of 16 bits with a C of f32 are problems beside those with one of 16 bits.
+expect 0 '*' '*' assay sweep --op matmul --backend cpu --threads 1 --profile quick --budget 60 --db "$db" --quiet \
+    --dtype 'bf16|bf16,bf16,f32' --shape m=24,n=40,k=96
+expect 0 '*' '*' assay pick --op matmul --dtype bf16 --shape m=24,n=40,k=96 --db "$db" --json
+query '.dtypes == ["bf16", "bf16", "bf16"] and .tier == "measured"'
+expect 0 '*' '*' assay pick --op matmul --dtype bf16,bf16,f32 --shape m=24,n=40,k=96 --db "$db" --json
+query '.dtypes == ["bf16", "bf16", "f32"] and .tier == "measured"'
+expect 1 '' '*matmul: beside T = f64, U is f64 too, not f32*' \
+    assay sweep --op matmul --dtype f64,f64,f32 --shape m=24,n=40,k=96 --db "$db"
 exit 0
