@@ -31,6 +31,19 @@ static inline __attribute__((always_inline)) vec_ps exp_less_one_ps(vec_ps r)
     return V(fmadd_ps)(V(mul_ps)(r, r), q, r);
 }
 
+/* 2^-f for |f| <= 1/2, with a relative error of 2^-27.3 (Remez) and those of seven roundings. */
+static inline __attribute__((always_inline)) vec_ps exp2_minus_ps(vec_ps f)
+{
+    vec_ps q = V(set1_ps)(0x1.470d00p-13f);
+
+    q = V(fmadd_ps)(q, f, V(set1_ps)(-0x1.5f7128p-10f));
+    q = V(fmadd_ps)(q, f, V(set1_ps)(0x1.3b2594p-7f));
+    q = V(fmadd_ps)(q, f, V(set1_ps)(-0x1.c6ae1ep-5f));
+    q = V(fmadd_ps)(q, f, V(set1_ps)(0x1.ebfbe6p-3f));
+    q = V(fmadd_ps)(q, f, V(set1_ps)(-0x1.62e432p-1f));
+    return V(fmadd_ps)(q, f, V(set1_ps)(1.0f));
+}
+
 /* r; *n as a whole number of type double. */
 static inline __attribute__((always_inline)) vec_pd exp_rest_pd(vec_pd x, vec_pd *n)
 {

@@ -29,19 +29,22 @@ static inline vec_pd gelu_pd(vec_pd x)
     return sigmoid_times_pd(u, &rest, x);
 }
 
+/* With w = u log2(e) = x (A + B x^2); A is cut so short that A - (A + B x^2) is exact. */
 static inline vec_ps gelu_fast_ps(vec_ps x)
 {
-    const vec_ps c = V(set1_ps)(0x1.988454p+0f), k = V(set1_ps)(0x1.2444f2p-4f);
-    vec_ps v = V(max_ps)(V(set1_ps)(-1e3f), V(min_ps)(V(set1_ps)(1e3f), x));
+    const vec_ps a = V(set1_ps)(0x1.26aecp+1f), b = V(set1_ps)(0x1.a5a7d0p-4f);
+    const vec_ps magic = V(set1_ps)(0x1.8p23f);
+    mask_ps keep = CMP_PS(x, V(set1_ps)(-11.0f), _CMP_NLT_UQ); /* zero below */
+    /* From 6 on the result is x; minps and maxps give their second operand when one is NaN. */
+    vec_ps v = V(max_ps)(V(set1_ps)(-11.0f), V(min_ps)(V(set1_ps)(6.0f), x));
     vec_ps square = V(mul_ps)(v, v), square_low = V(fmsub_ps)(v, v, square);
-    vec_ps w = V(fmadd_ps)(k, square, c);
-    /* c - w is exact where |u| matters: w stays below 16 there. */
-    vec_ps w_low = V(fmadd_ps)(k, square, V(sub_ps)(c, w));
-    w_low = V(fmadd_ps)(k, square_low, w_low);
-    w_low = V(add_ps)(w_low, V(set1_ps)(-0x1.857936p-25f));
-    vec_ps u = V(mul_ps)(v, w), rest = V(fmsub_ps)(v, w, u);
-    rest = V(fmadd_ps)(v, w_low, rest);
-    return sigmoid_times_ps(u, &rest, x);
+    vec_ps sum = V(fmadd_ps)(b, square, a);
+    vec_ps low = V(fmadd_ps)(square, V(set1_ps)(-0x1.151aaep-29f), V(set1_ps)(0x1.0de73ap-22f));
+    low = V(fmadd_ps)(b, square_low, low);
+    low = V(add_ps)(V(fmadd_ps)(b, square, V(sub_ps)(a, sum)), low);
+    vec_ps shifted = V(fmadd_ps)(v, sum, magic), n = V(sub_ps)(shifted, magic);
+    vec_ps f = V(fmadd_ps)(v, low, V(fmsub_ps)(v, sum, n));
+    return sigmoid_times_ps(shifted, f, keep, x);
 }
 
 CPU_THROUGH_F64(gelu_ps, gelu_pd)

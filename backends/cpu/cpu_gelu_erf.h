@@ -4,7 +4,7 @@
  *
  * With Q(a) = erfc(a / sqrt 2) / 2 = e^(-a^2/2) F(t) / (1 + a), t = (a - k) / (a + k), a = |x|: x Q
  * below zero, x - x Q above.  F is a polynomial interpolated at Chebyshev's points (relative error
- * 2^-26.7 for a <= 14.7, k = 2.5, and 2^-57 for a <= 39, k = 4); beyond, Q is zero.
+ * 2^-57 for a <= 39, k = 4); beyond, Q is zero.
  *
  * For vectors of either width: see vector_avx2.h. */
 #ifndef ASSAY_BACKENDS_CPU_GELU_ERF_H
@@ -53,32 +53,38 @@ static inline vec_pd gelu_erf_pd(vec_pd x)
     return select_negative_pd(x, q, above);
 }
 
+/* With F(t) / (a + k), k = 2.3125, for a <= 14.5 (2^-27.5), and e^(-a^2/2) = 2^-(a^2 log2(e)/2). */
 static inline vec_ps gelu_erf_fast_ps(vec_ps x)
 {
-    const vec_ps one = V(set1_ps)(1.0f), shift = V(set1_ps)(2.5f);
-    vec_ps a = V(min_ps)(V(set1_ps)(15.5f), abs_ps(x)), scale;
-    vec_ps sum = V(add_ps)(a, shift), next = V(add_ps)(a, one);
-    vec_ps inverse = V(div_ps)(one, V(mul_ps)(sum, next));
-    vec_ps t = V(mul_ps)(V(sub_ps)(a, shift), V(mul_ps)(next, inverse));
-    vec_ps f = V(set1_ps)(-0x1.1d5654p-14f);
-    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.eac4acp-13f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.519908p-18f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.4d878ap-10f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.505508p-10f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.8c8f82p-8f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.1d1378p-7f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.795a04p-5f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.34f98ap-5f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.772476p-4f));
-    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.fa881p-2f));
+    const vec_ps one = V(set1_ps)(1.0f), shift = V(set1_ps)(2.3125f), end = V(set1_ps)(14.5f);
+    const vec_ps magic = V(set1_ps)(0x1.8p23f), h = V(set1_ps)(0x1.715476p-1f);
+    vec_ps a = abs_ps(x), scale;
+    mask_ps keep = CMP_PS(a, end, _CMP_NGE_UQ);
+
+    a = V(min_ps)(end, a);
+    vec_ps inverse = V(div_ps)(one, V(add_ps)(a, shift));
+    vec_ps t = V(fmadd_ps)(inverse, V(set1_ps)(-4.625f), one);
+    vec_ps f = V(set1_ps)(-0x1.4f2ed2p-14f);
+    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.e6c102p-13f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.493ad6p-14f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.51aebap-10f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.6e8546p-10f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.3c4a92p-8f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.99c686p-7f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.8937d2p-6f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.7d8626p-4f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(-0x1.987606p-2f));
+    f = V(fmadd_ps)(f, t, V(set1_ps)(0x1.641fd4p-1f));
     vec_ps square = V(mul_ps)(a, a), low = V(fmsub_ps)(a, a, square);
-    vec_ps half = V(set1_ps)(-0.5f);
-    low = V(mul_ps)(half, low);
-    vec_ps e = exp_parts_ps(V(mul_ps)(half, square), &low, &scale);
-    vec_ps q = V(mul_ps)(e, V(mul_ps)(f, V(mul_ps)(sum, inverse)));
-    q = scaled_ps(V(mul_ps)(q, x), scale);
-    vec_ps above = select_ps(CMP_PS(a, V(set1_ps)(15.0f), _CMP_GT_OQ), x, V(sub_ps)(x, q));
-    return select_negative_ps(x, q, above);
+    vec_ps shifted = V(fnmadd_ps)(square, h, magic), n = V(sub_ps)(shifted, magic);
+    vec_ps rest = V(fmadd_ps)(square, h, n);
+    rest = V(fmadd_ps)(square, V(set1_ps)(0x1.4ae0c0p-27f), rest);
+    rest = V(fmadd_ps)(low, h, rest);
+    vec_ps e = scale_parts_ps(keep_ps(keep, exp2_minus_ps(rest)), shifted, &scale);
+    /* x before the second factor; -inf times zero is NaN, as the formula says. */
+    vec_ps q = V(mul_ps)(V(mul_ps)(e, V(mul_ps)(f, inverse)), x);
+    q = scaled_ps(q, scale);
+    return select_negative_ps(x, q, select_ps(keep, V(sub_ps)(x, q), x));
 }
 
 CPU_THROUGH_F64(gelu_erf_ps, gelu_erf_pd)

@@ -12,7 +12,7 @@
 /* e^d for d <= 0; -inf gives 0, NaN stays. */
 static inline __m256 weight_ps(__m256 v, __m256 max)
 {
-    __m256 scale, e = exp_parts_ps(_mm256_sub_ps(v, max), NULL, &scale);
+    __m256 scale, e = exp_parts_ps(_mm256_sub_ps(v, max), &scale);
 
     return _mm256_mul_ps(e, scale);
 }
