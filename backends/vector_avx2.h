@@ -172,4 +172,43 @@ static inline vec_pd log_special_pd(vec_pd x, vec_pd y)
     return _mm256_blendv_pd(y, top, _mm256_cmp_pd(x, top, _CMP_EQ_OQ));
 }
 
+static inline float sum_lanes_ps(vec_ps v)
+{
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+
+static inline double sum_lanes_pd(vec_pd v)
+{
+    __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+
+    return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
+}
+
+/* No lane is NaN. */
+static inline float max_lanes_ps(vec_ps v)
+{
+    __m128 m = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+
+    m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
+}
+
+static inline double max_lanes_pd(vec_pd v)
+{
+    __m128d m = _mm_max_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+
+    return _mm_cvtsd_f64(_mm_max_sd(m, _mm_unpackhi_pd(m, m)));
+}
+
+/* The first n < LANES_PS elements. */
+static inline void store_some_ps(float *y, vec_ps v, int64_t n)
+{
+    vec_int place = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+
+    _mm256_maskstore_ps(y, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), place), v);
+}
+
 #endif

@@ -149,4 +149,31 @@ static inline vec_pd log_special_pd(vec_pd x, vec_pd y)
     return _mm512_fixupimm_pd(y, x, _mm512_set1_epi64(LOG_CLASSES), 0);
 }
 
+static inline float sum_lanes_ps(vec_ps v)
+{
+    return _mm512_reduce_add_ps(v);
+}
+
+static inline double sum_lanes_pd(vec_pd v)
+{
+    return _mm512_reduce_add_pd(v);
+}
+
+/* No lane is NaN. */
+static inline float max_lanes_ps(vec_ps v)
+{
+    return _mm512_reduce_max_ps(v);
+}
+
+static inline double max_lanes_pd(vec_pd v)
+{
+    return _mm512_reduce_max_pd(v);
+}
+
+/* The first n < LANES_PS elements. */
+static inline void store_some_ps(float *y, vec_ps v, int64_t n)
+{
+    _mm512_mask_storeu_ps(y, (__mmask16)((1u << n) - 1), v);
+}
+
 #endif

@@ -18,16 +18,22 @@ static inline vec_ps exp_core_ps(vec_ps x, vec_ps *shifted)
     return V(add_ps)(exp_less_one_ps(r), V(set1_ps)(1.0f));
 }
 
-/* f32 throughout, any x. */
-static inline vec_ps exp_fast_ps(vec_ps x)
+/* x not above 89. */
+static inline vec_ps exp_not_large_ps(vec_ps x)
 {
     vec_ps shifted, scale;
 
-    /* minps and maxps give their second operand when one is NaN. */
-    x = V(max_ps)(V(set1_ps)(-105.0f), V(min_ps)(V(set1_ps)(89.0f), x));
+    /* maxps gives its second operand when one is NaN. */
+    x = V(max_ps)(V(set1_ps)(-105.0f), x);
     vec_ps p = exp_core_ps(x, &shifted);
     p = scale_parts_ps(p, shifted, &scale);
     return scaled_ps(p, scale);
+}
+
+/* f32 throughout, any x. */
+static inline vec_ps exp_fast_ps(vec_ps x)
+{
+    return exp_not_large_ps(V(min_ps)(V(set1_ps)(89.0f), x)); /* minps too */
 }
 
 /* p(r) to degree 11 for four doubles and 2^n, for |x| <= 151: error below 2^-46. */

@@ -74,6 +74,7 @@ CPU_KERNELS(X)
 #define CPU_FAST_AVX512(op, ...) \
     assay_status cpu_##op##_fast_avx512_f32(const assay_launch *launch);
 #include "backends/cpu/cpu_kernels.def"
+DECLARE4(softmax_avx512)
 DECLARE4(matmul_dot_avx2)
 DECLARE4(matmul_dot_avx512)
 DECLARE4(matmul_avx512)
@@ -257,6 +258,8 @@ static const char *const add_sources[] = {"backends/cpu/cpu_add.c", SPLIT, NULL}
 static const char *const exp_avx2_sources[] = {"backends/cpu/cpu_exp_avx2.c", SPLIT, NULL};
 static const char *const exp_sources[] = {"backends/cpu/cpu_exp.c", SPLIT, NULL};
 static const char *const softmax_avx2_sources[] = {"backends/cpu/cpu_softmax_avx2.c", SPLIT, NULL};
+static const char *const softmax_avx512_sources[] = {"backends/cpu/cpu_softmax_avx512.c", SPLIT,
+                                                     NULL};
 static const char *const softmax_sources[] = {"backends/cpu/cpu_softmax.c", SPLIT, NULL};
 static const char *const matmul_avx2_sources[] = {"backends/cpu/cpu_matmul_avx2.c",
                                                   "backends/cpu/cpu_workspace.c", TEAM, NULL};
@@ -285,6 +288,11 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define SOFTMAX_AVX2(t, T, isa)                                                   \
     ROW("cpu_softmax_avx2", softmax_last_dim, UNARY, T, 10, isa, -1.0, streaming, \
         softmax_avx2_sources, none, cpu_softmax_##t##_avx2)
+#define SOFTMAX_AVX512(t, T)                                                           \
+    ROW("cpu_softmax_avx512", softmax_last_dim, UNARY, T, 12, AVX512, -1.0, streaming, \
+        softmax_avx512_sources, none, cpu_softmax_avx512_##t),                         \
+        LAST_AXIS_ROW(avx512, 12, softmax, softmax_avx512_sources, none, T, AVX512,    \
+                      cpu_softmax_avx512_##t)
 #define SOFTMAX_PORTABLE(t, T)                                                     \
     ROW("cpu_softmax_portable", softmax_last_dim, UNARY, T, 20, NULL, -1.0, plain, \
         softmax_sources, libm, cpu_softmax_##t)
@@ -368,8 +376,8 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
     ROW("cpu_" #stem "_portable", op, UNARY, T, 20, NULL, -1.0, plain, stem##_sources, libraries_, \
         cpu_##stem##_##t),
 /* Along the last axis: the kernels of the ops over rows. */
-#define LAST_AXIS_ROW(op, sources_, libraries_, T, isa, run_)                                 \
-    ROW_IF(op##_rows_usable, "cpu_" #op "_rows_avx2", op, UNARY, T, 10, isa, -1.0, streaming, \
+#define LAST_AXIS_ROW(level, rank, op, sources_, libraries_, T, isa, run_)                         \
+    ROW_IF(op##_rows_usable, "cpu_" #op "_rows_" #level, op, UNARY, T, rank, isa, -1.0, streaming, \
            sources_, libraries_, run_)
 
 /* One entry point for all pairs, which the operands tell apart. */
@@ -423,21 +431,22 @@ static const assay_kernel_desc kernels[] = {
     ROW("cpu_" #op "_fast_avx512", op, shape, ASSAY_F32, 13, AVX512, u32, streaming, \
         op##_avx512_sources, none, cpu_##op##_fast_avx512_f32),
 #include "backends/cpu/cpu_kernels.def"
-        LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F64, "avx2,fma",
+        LAST_AXIS_ROW(avx2, 10, softmax, softmax_avx2_sources, none, ASSAY_F64, "avx2,fma",
                       cpu_softmax_f64_avx2),
-    LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F32, "avx2,fma", cpu_softmax_f32_avx2),
-    LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_F16, "avx2,fma,f16c",
+    LAST_AXIS_ROW(avx2, 10, softmax, softmax_avx2_sources, none, ASSAY_F32, "avx2,fma",
+                  cpu_softmax_f32_avx2),
+    LAST_AXIS_ROW(avx2, 10, softmax, softmax_avx2_sources, none, ASSAY_F16, "avx2,fma,f16c",
                   cpu_softmax_f16_avx2),
-    LAST_AXIS_ROW(softmax, softmax_avx2_sources, none, ASSAY_BF16, "avx2,fma",
+    LAST_AXIS_ROW(avx2, 10, softmax, softmax_avx2_sources, none, ASSAY_BF16, "avx2,fma",
                   cpu_softmax_bf16_avx2),
-    LAST_AXIS_ROW(log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F64, "avx2,fma",
-                  cpu_log_softmax_last_dim_avx2_f64),
-    LAST_AXIS_ROW(log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F32, "avx2,fma",
-                  cpu_log_softmax_last_dim_avx2_f32),
-    LAST_AXIS_ROW(log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F16, "avx2,fma,f16c",
-                  cpu_log_softmax_last_dim_avx2_f16),
-    LAST_AXIS_ROW(log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_BF16, "avx2,fma",
-                  cpu_log_softmax_last_dim_avx2_bf16),
+    LAST_AXIS_ROW(avx2, 10, log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F64,
+                  "avx2,fma", cpu_log_softmax_last_dim_avx2_f64),
+    LAST_AXIS_ROW(avx2, 10, log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F32,
+                  "avx2,fma", cpu_log_softmax_last_dim_avx2_f32),
+    LAST_AXIS_ROW(avx2, 10, log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_F16,
+                  "avx2,fma,f16c", cpu_log_softmax_last_dim_avx2_f16),
+    LAST_AXIS_ROW(avx2, 10, log_softmax, log_softmax_last_dim_avx2_sources, libm, ASSAY_BF16,
+                  "avx2,fma", cpu_log_softmax_last_dim_avx2_bf16),
     MATMUL_AVX2(f64, ASSAY_F64, "avx2,fma"),
     MATMUL_AVX2(f32, ASSAY_F32, "avx2,fma"),
     MATMUL_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
@@ -502,6 +511,10 @@ static const assay_kernel_desc kernels[] = {
     SOFTMAX_AVX2(f32, ASSAY_F32, "avx2,fma"),
     SOFTMAX_AVX2(f16, ASSAY_F16, "avx2,fma,f16c"),
     SOFTMAX_AVX2(bf16, ASSAY_BF16, "avx2,fma"),
+    SOFTMAX_AVX512(f64, ASSAY_F64),
+    SOFTMAX_AVX512(f32, ASSAY_F32),
+    SOFTMAX_AVX512(f16, ASSAY_F16),
+    SOFTMAX_AVX512(bf16, ASSAY_BF16),
     SOFTMAX_PORTABLE(f64, ASSAY_F64),
     SOFTMAX_PORTABLE(f32, ASSAY_F32),
     SOFTMAX_PORTABLE(f16, ASSAY_F16),

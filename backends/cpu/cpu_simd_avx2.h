@@ -61,28 +61,6 @@ static inline void store_f32(float *y, __m256 v, bool nontemporal)
         _mm256_storeu_ps(y, v);
 }
 
-/* Results lie at multiples of 16 more often than of 32. */
-enum { STORE_PLAIN, STORE_STREAM_HALVES, STORE_STREAM };
-
-static inline int store_way(const void *y, bool nontemporal)
-{
-    if (!nontemporal || (uintptr_t)y % 16 != 0)
-        return STORE_PLAIN;
-    return (uintptr_t)y % 32 != 0 ? STORE_STREAM_HALVES : STORE_STREAM;
-}
-
-static inline void store_f32_by(float *y, __m256 v, int way)
-{
-    if (way == STORE_STREAM) {
-        _mm256_stream_ps(y, v);
-    } else if (way == STORE_STREAM_HALVES) {
-        _mm_stream_ps(y, _mm256_castps256_ps128(v));
-        _mm_stream_ps(y + 4, _mm256_extractf128_ps(v, 1));
-    } else {
-        _mm256_storeu_ps(y, v);
-    }
-}
-
 static inline void store_f64(double *y, __m256d v, bool nontemporal)
 {
     if (nontemporal)
