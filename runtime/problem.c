@@ -169,8 +169,7 @@ assay_status assay_problem_check(const assay_problem *p)
         /* Problems are plain data, which a caller may have written by himself. */
         ASSAY_TRY(check_range(info, i, assay_problem_value(p, i)));
     }
-    ASSAY_TRY(assay__problem_require(p));
-    return check_sizes(p, info);
+    return check_sizes(p, info); /* and what the op requires, on which its extents rely */
 }
 
 double assay_problem_value(const assay_problem *p, size_t index)
