@@ -142,6 +142,8 @@ static assay_status compute_revision(const assay_manifest *m, const assay_kernel
         .kernel = desc->name,
         .entry_point = desc->entry_point,
         .abi_version = m->abi_version,
+        .error_tile = desc->error_tile,
+        .error_factor = desc->error_factor,
     };
 
     tuple_text(desc, dtypes, sizeof dtypes);

@@ -30,7 +30,9 @@ enum {
     TAG_TUNABLE,
     TAG_VALUE,
     TAG_CLAIM,
-    TAG_NAME
+    TAG_NAME,
+    TAG_ERROR_TILE,
+    TAG_ERROR_FACTOR
 };
 
 typedef struct span {
@@ -158,6 +160,12 @@ assay_status assay__revision_compute(const assay__revision_input *in, assay_dige
     hash_trimmed(&hasher, TAG_NAME, in->kernel);
     hash_trimmed(&hasher, TAG_ENTRY_POINT, in->entry_point);
     assay__hash_u64(&hasher, TAG_ABI, in->abi_version);
+    if (in->error_tile > 0) {
+        uint64_t bits;
+        memcpy(&bits, &in->error_factor, sizeof bits);
+        assay__hash_u64(&hasher, TAG_ERROR_TILE, in->error_tile);
+        assay__hash_u64(&hasher, TAG_ERROR_FACTOR, bits);
+    }
     assay__hash_final(&hasher, out);
     free(set);
     return ASSAY_OK;

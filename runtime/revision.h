@@ -32,6 +32,8 @@ typedef struct assay__revision_input {
     const char *kernel; /* its name: two of one entry point may differ in their descriptors alone */
     const char *entry_point;
     uint32_t abi_version;
+    uint32_t error_tile; /* 0: none, and it does not enter; what was judged by it */
+    double error_factor;
 } assay__revision_input;
 
 /* ASSAY_INVALID when code and build-id, op, dtypes, backend, kernel, entry point or a library's

@@ -85,6 +85,24 @@ static assay_status check_dtypes(const checked *c)
     return ASSAY_OK;
 }
 
+/* Tiles are those of images: [n, k, height, width]. */
+static assay_status check_error(const checked *c)
+{
+    const assay_kernel_desc *d = c->desc;
+
+    if (d->error_tile == 0 && d->error_factor > 0.0)
+        return fail_field(c, "error_factor", "is %g without an error_tile", d->error_factor);
+    if (d->error_tile == 0)
+        return ASSAY_OK;
+    if (d->op != ASSAY_OP_conv2d && d->op != ASSAY_OP_conv2d_backward_data)
+        return fail_field(c, "error_tile", "is %u, op %s has no tiles of outputs", d->error_tile,
+                          assay_op_get(d->op)->name);
+    if (!(d->error_factor >= 1.0 && d->error_factor <= 1024.0))
+        return fail_field(c, "error_factor", "is %g, from 1 to 1024 are allowed", d->error_factor);
+    return d->error_tile <= 64 ? ASSAY_OK
+                               : fail_field(c, "error_tile", "is %u, at most 64", d->error_tile);
+}
+
 static assay_status check_tunable(const checked *c, const assay_tunable *t, size_t index)
 {
     size_t i = 0;
@@ -160,6 +178,7 @@ assay_status assay__binding_check(const assay_binding *row, size_t index)
 
     ASSAY_TRY(check_identity(&c));
     ASSAY_TRY(check_dtypes(&c));
+    ASSAY_TRY(check_error(&c));
     ASSAY_TRY(check_tunables(&c));
     ASSAY_TRY(check_sources(&c));
     return check_expressions(&c);

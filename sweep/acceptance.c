@@ -49,6 +49,49 @@ assay_status assay__acceptance_of(const assay_problem *p, assay_accept_spec *out
     return assay__fail(ASSAY_INTERNAL, "no acceptance rule for op %s", info->name);
 }
 
+assay_status assay__acceptance_for(const assay_problem *p, const assay_kernel_desc *kernel,
+                                   assay_accept_spec *out)
+{
+    ASSAY_TRY(assay__acceptance_of(p, out));
+    if (kernel->error_tile > 0 && out->rule == ASSAY_ACCEPT_CONTRACTION)
+        out->terms *= kernel->error_factor;
+    return ASSAY_OK;
+}
+
+/* One tile of a plane of h x w outputs that starts at (p, q).  A sum that is not finite is no size:
+ * its neighbours are right or wrong by their own. */
+static void spread_tile(const double *magnitude, double *out, const int64_t plane[2], int64_t p,
+                        int64_t q, int64_t tile)
+{
+    int64_t end_p = p + tile < plane[0] ? p + tile : plane[0];
+    int64_t end_q = q + tile < plane[1] ? q + tile : plane[1];
+    double most = 0.0;
+
+    for (int64_t i = p; i < end_p; i++)
+        for (int64_t j = q; j < end_q; j++)
+            if (isfinite(magnitude[i * plane[1] + j]))
+                most = fmax(most, magnitude[i * plane[1] + j]);
+    for (int64_t i = p; i < end_p; i++)
+        for (int64_t j = q; j < end_q; j++)
+            out[i * plane[1] + j] =
+                isfinite(magnitude[i * plane[1] + j]) ? most : magnitude[i * plane[1] + j];
+}
+
+void assay__tile_magnitude(const assay_problem *p, int64_t tile, const double *magnitude,
+                           double *out)
+{
+    int64_t dims[ASSAY_MAX_RANK] = {0};
+    uint32_t rank = 0;
+
+    if (assay_problem_operand(p, p->dtype_count - 1u, &rank, dims) != ASSAY_OK || rank != 4)
+        return;
+    for (int64_t at = 0; at < dims[0] * dims[1];
+         at++, magnitude += dims[2] * dims[3], out += dims[2] * dims[3])
+        for (int64_t i = 0; i < dims[2]; i += tile)
+            for (int64_t j = 0; j < dims[3]; j += tile)
+                spread_tile(magnitude, out, dims + 2, i, j, tile);
+}
+
 double assay__acceptance_bound(const assay_accept_spec *spec)
 {
     return spec->rule == ASSAY_ACCEPT_ELEMENTWISE ? (double)spec->max_dist : spec->terms;

@@ -5,12 +5,20 @@
 #define ASSAY_SWEEP_ACCEPTANCE_H
 
 #include "assay/op.h"
+#include "assay/plugin.h"
 #include "calibrate/accept.h"
 
 /* The rule is the catalogue's (ASSAY_BOUND rows of assay/op.def), the arithmetic inside f64 for f64
  * and f32 for everything narrower.  Limits of distance are four times what OpenCL's full profile
  * allows, so that a fast kernel is measured and left to the tolerance of who asks. */
 assay_status assay__acceptance_of(const assay_problem *p, assay_accept_spec *out);
+/* The same, as `kernel` may err: more roundings where it says so. */
+assay_status assay__acceptance_for(const assay_problem *p, const assay_kernel_desc *kernel,
+                                   assay_accept_spec *out);
+/* Of all outputs of a convolution, the largest magnitude in their tile of tile x tile outputs, at
+ * the borders what there is of it; `out` and `magnitude` do not overlap. */
+void assay__tile_magnitude(const assay_problem *p, int64_t tile, const double *magnitude,
+                           double *out);
 /* The bound as one number to store: dist, or roundings on a path. */
 double assay__acceptance_bound(const assay_accept_spec *spec);
 

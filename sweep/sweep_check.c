@@ -48,9 +48,9 @@ typedef struct judged {
     assay_accept_counts counts;
 } judged;
 
-static assay_status judged_init(const sweep_problem *p, judged *j)
+static assay_status judged_init(const sweep_problem *p, const assay_kernel_desc *kernel, judged *j)
 {
-    ASSAY_TRY(assay__acceptance_of(&p->problem, &j->spec));
+    ASSAY_TRY(assay__acceptance_for(&p->problem, kernel, &j->spec));
     assay__accept_counts_init(&j->counts);
     return assay__error_stats_init(&j->stats, output_dtype(p), false);
 }
@@ -58,6 +58,7 @@ static assay_status judged_init(const sweep_problem *p, judged *j)
 typedef struct maps {
     const double *wide; /* hi, lo, bound, magnitude */
     size_t wide_bytes;
+    double *spread; /* magnitudes of the kernel's tiles, owned; NULL: an output's own */
     const char *inputs;
 } maps;
 
@@ -75,6 +76,7 @@ static assay_status map_set(const sweep_problem *p, size_t set, maps *m)
 
 static void unmap_set(const sweep_problem *p, maps *m)
 {
+    free(m->spread);
     if (m->wide != NULL && m->wide != MAP_FAILED)
         munmap((void *)(uintptr_t)m->wide, m->wide_bytes);
     if (m->inputs != NULL && m->inputs != MAP_FAILED)
@@ -114,7 +116,10 @@ static assay_status compare_batch(const sweep_problem *p, const maps *m,
         ASSAY_TRY(assay__softmax_depth(&p->problem, m->inputs + p->in.offset[0],
                                        (int64_t)batch->first, (int64_t)batch->count, state, depth));
     ASSAY_TRY(assay__error_stats_add(&j->stats, batch));
-    return assay__accept_batch(batch, needs_depth ? depth : NULL, &j->spec, &j->counts);
+    assay_error_batch accepted = *batch;
+    if (m->spread != NULL)
+        accepted.magnitude = m->spread + batch->first;
+    return assay__accept_batch(&accepted, needs_depth ? depth : NULL, &j->spec, &j->counts);
 }
 
 /* One thread's share of a comparison: elements [begin, end). */
@@ -162,8 +167,8 @@ static assay_status join_share(share *w, judged *out)
     return status;
 }
 
-static assay_status compare_mapped(const sweep_problem *p, const maps *m, size_t n, size_t threads,
-                                   judged *out)
+static assay_status compare_mapped(const sweep_problem *p, const assay_kernel_desc *kernel,
+                                   const maps *m, size_t n, size_t threads, judged *out)
 {
     share *shares = calloc(threads, sizeof *shares);
     assay_status status = ASSAY_OK, joined;
@@ -178,7 +183,7 @@ static assay_status compare_mapped(const sweep_problem *p, const maps *m, size_t
         w->n = n;
         w->begin = i * each < n ? i * each : n;
         w->end = (i + 1) * each < n ? (i + 1) * each : n;
-        w->status = judged_init(p, &w->judged);
+        w->status = judged_init(p, kernel, &w->judged);
         w->started = w->status == ASSAY_OK && i + 1 < threads &&
                      pthread_create(&w->thread, NULL, compare_share, w) == 0;
         if (!w->started && w->status == ASSAY_OK)
@@ -192,7 +197,20 @@ static assay_status compare_mapped(const sweep_problem *p, const maps *m, size_t
     return status;
 }
 
-static assay_status compare_set(const sweep_problem *p, size_t set, judged *j)
+static assay_status spread_magnitude(const sweep_problem *p, const assay_kernel_desc *kernel,
+                                     size_t n, maps *m)
+{
+    if (kernel->error_tile == 0 || !has_magnitude(p))
+        return ASSAY_OK;
+    m->spread = malloc((n + 1) * sizeof *m->spread);
+    if (m->spread == NULL)
+        return assay__fail(ASSAY_NOMEM, "magnitudes of %zu elements", n);
+    assay__tile_magnitude(&p->problem, kernel->error_tile, m->wide + 3 * n, m->spread);
+    return ASSAY_OK;
+}
+
+static assay_status compare_set(const sweep_problem *p, const assay_kernel_desc *kernel, size_t set,
+                                judged *j)
 {
     size_t n = (size_t)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
     size_t threads = n < 4 * BATCH ? 1 : p->threads;
@@ -200,7 +218,9 @@ static assay_status compare_set(const sweep_problem *p, size_t set, judged *j)
     assay_status status = map_set(p, set, &m);
 
     if (status == ASSAY_OK)
-        status = compare_mapped(p, &m, n, threads, j);
+        status = spread_magnitude(p, kernel, n, &m);
+    if (status == ASSAY_OK)
+        status = compare_mapped(p, kernel, &m, n, threads, j);
     unmap_set(p, &m);
     return status;
 }
@@ -212,8 +232,16 @@ struct sweep_known {
     struct sweep_known *next;
     size_t set;
     uint64_t digest;
+    uint32_t error_tile; /* of its kernel, by which it was judged, */
+    double error_factor; /* and this */
     judged judged;
 };
+
+static bool errs_alike(const struct sweep_known *k, const assay_kernel_desc *kernel)
+{
+    return k->error_tile == kernel->error_tile && k->error_factor <= kernel->error_factor &&
+           k->error_factor >= kernel->error_factor;
+}
 
 void assay__sweep_forget(sweep_problem *p)
 {
@@ -225,18 +253,20 @@ void assay__sweep_forget(sweep_problem *p)
     }
 }
 
-static struct sweep_known *find_known(const sweep_problem *p, size_t set, uint64_t digest)
+static struct sweep_known *find_known(const sweep_problem *p, const assay_kernel_desc *kernel,
+                                      size_t set, uint64_t digest)
 {
     struct sweep_known *k = p->known;
 
-    while (k != NULL && (k->set != set || k->digest != digest))
+    while (k != NULL && (k->set != set || k->digest != digest || !errs_alike(k, kernel)))
         k = k->next;
     return k;
 }
 
-static assay_status judge_output(sweep_problem *p, size_t set, uint64_t digest, judged **out)
+static assay_status judge_output(sweep_problem *p, const assay_kernel_desc *kernel, size_t set,
+                                 uint64_t digest, judged **out)
 {
-    struct sweep_known *k = find_known(p, set, digest);
+    struct sweep_known *k = find_known(p, kernel, set, digest);
     assay_status status;
 
     if (k == NULL) {
@@ -245,10 +275,12 @@ static assay_status judge_output(sweep_problem *p, size_t set, uint64_t digest, 
             return assay__fail(ASSAY_NOMEM, "comparison");
         k->set = set;
         k->digest = digest;
-        status = judged_init(p, &k->judged);
+        k->error_tile = kernel->error_tile;
+        k->error_factor = kernel->error_factor;
+        status = judged_init(p, kernel, &k->judged);
         double begin = assay__sweep_now_s();
         if (status == ASSAY_OK)
-            status = compare_set(p, set, &k->judged);
+            status = compare_set(p, kernel, set, &k->judged);
         p->compare_s += assay__sweep_now_s() - begin;
         if (status != ASSAY_OK) {
             assay__error_stats_clear(&k->judged.stats);
@@ -421,7 +453,7 @@ static assay_status judge_set(sweep *s, sweep_problem *p, sweep_candidate *c, si
     if (set == 0)
         c->digest = digest;
     c->digests[set] = digest;
-    ASSAY_TRY(judge_output(p, set, digest, one));
+    ASSAY_TRY(judge_output(p, c->kernel->desc, set, digest, one));
     if ((*one)->counts.failed > 0) {
         describe_worst(p, *one, why, sizeof why);
         call_wrong(s, c, p->stratum[set], why);
@@ -518,7 +550,7 @@ assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, 
     checked found = {.set = {NULL}};
     assay_status status;
 
-    ASSAY_TRY(judged_init(p, &found.all));
+    ASSAY_TRY(judged_init(p, c->kernel->desc, &found.all));
     c->checked = true;
     status = check_sets(s, p, c, *w, &found);
     if (status == ASSAY_OK) {
@@ -536,10 +568,10 @@ static assay_status put_failure(sweep *s, sweep_problem *p, sweep_candidate *c, 
     judged all;
     assay_status status;
 
-    ASSAY_TRY(judged_init(p, &all));
+    ASSAY_TRY(judged_init(p, c->kernel->desc, &all));
     status = assay__error_stats_merge(&all.stats, &wrong->stats);
     for (size_t set = 0; status == ASSAY_OK && set < p->sets; set++) {
-        const struct sweep_known *k = find_known(p, set, c->digests[set]);
+        const struct sweep_known *k = find_known(p, c->kernel->desc, set, c->digests[set]);
         if (c->digests[set] != 0 && k != NULL)
             status = assay__error_stats_merge(&all.stats, &k->judged.stats);
     }
@@ -572,7 +604,8 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
         assay__output_digest(output_data(p), (size_t)p->out.bytes) == c->digest)
         return status;
     c->stable = false;
-    ASSAY_TRY(judge_output(p, 0, assay__output_digest(output_data(p), (size_t)p->out.bytes), &j));
+    ASSAY_TRY(judge_output(p, c->kernel->desc, 0,
+                           assay__output_digest(output_data(p), (size_t)p->out.bytes), &j));
     if (j->counts.failed > 0) {
         describe_worst(p, j, why, sizeof why);
         call_wrong(s, c, "after timing", why);

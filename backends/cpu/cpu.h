@@ -25,7 +25,7 @@ static inline void cpu_part(int64_t n, int64_t unit, int64_t parts, int64_t part
 }
 
 /* Position of a tunable in the lists below; "threads" always leads. */
-enum { CPU_THREADS = 0, CPU_NONTEMPORAL = 1, CPU_MC = 1, CPU_KC = 2 };
+enum { CPU_THREADS = 0, CPU_NONTEMPORAL = 1, CPU_MC = 1, CPU_KC = 2, CPU_TILE = 1 };
 
 static inline int cpu_threads(const assay_launch *launch)
 {

@@ -59,8 +59,8 @@ static inline bool IN(any_nan)(const REAL *sums, int64_t n)
 }
 
 /* Sums of `n` places of line oy, from ox on; part: image and group, k: channel of the group. */
-static void IN(put_places)(const cpu_conv2d *g, int64_t part, int64_t k, int64_t oy, int64_t ox,
-                           REAL *sums, int64_t n)
+static inline void IN(put_places)(const cpu_conv2d *g, int64_t part, int64_t k, int64_t oy,
+                                  int64_t ox, REAL *sums, int64_t n)
 {
     TYPE *y = (TYPE *)(void *)g->y + ((part * g->k + k) * g->oh + oy) * g->ow + ox;
 

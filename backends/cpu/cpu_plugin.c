@@ -91,6 +91,8 @@ DECLARE_MIXED(matmul_dot_avx2, )
 DECLARE_MIXED(matmul_dot_avx512, )
 assay_status cpu_cast(const assay_launch *launch);
 assay_status cpu_cast_avx2(const assay_launch *launch);
+assay_status cpu_conv2d_winograd_avx2_f32(const assay_launch *launch);
+assay_status cpu_conv2d_winograd_avx512_f32(const assay_launch *launch);
 
 /* ---- tunables -------------------------------------------------------------------------------- */
 
@@ -125,6 +127,13 @@ static const assay_tunable by_keys[] = {
     THREADS,
     {"keys", keys_values, COUNT(keys_values), 64, "keys that pass by at a time"},
     {"strips", strips_values, COUNT(strips_values), 4, "strips of queries that share their way"},
+};
+
+static const int64_t tile_values[] = {2, 4};
+static const assay_tunable by_tiles[] = {
+    THREADS,
+    {"tile", tile_values, COUNT(tile_values), 2,
+     "outputs a side of a tile: larger ones multiply less and err more"},
 };
 
 static const int64_t mc_values_of_14[] = {112};
@@ -200,6 +209,18 @@ static bool direct_usable(const assay_problem *problem, const int64_t *tunables)
            cpu_threads_usable(problem, tunables);
 }
 
+/* Fewer channels sum too little for what the transforms cost, in time and in error: both bounds are
+ * those of test_winograd. */
+static bool winograd_usable(const assay_problem *problem, const int64_t *tunables)
+{
+    return ASSAY__INT(problem, conv2d, r) == 3 && ASSAY__INT(problem, conv2d, s) == 3 &&
+           ASSAY__INT(problem, conv2d, stride_h) == 1 &&
+           ASSAY__INT(problem, conv2d, stride_w) == 1 && ASSAY__INT(problem, conv2d, dil_h) == 1 &&
+           ASSAY__INT(problem, conv2d, dil_w) == 1 &&
+           ASSAY__INT(problem, conv2d, c) / ASSAY__INT(problem, conv2d, groups) >= 16 &&
+           cpu_threads_usable(problem, tunables);
+}
+
 /* Scratch memory is a multiple of d. */
 static bool attention_usable(const assay_problem *problem, const int64_t *tunables)
 {
@@ -271,6 +292,10 @@ static const char *const matmul_dot_avx2_sources[] = {"backends/cpu/cpu_matmul_d
                                                       NULL};
 static const char *const attention_avx512_sources[] = {"backends/cpu/cpu_attention_avx512.c",
                                                        "backends/cpu/cpu_workspace.c", TEAM, NULL};
+static const char *const winograd_avx2_sources[] = {"backends/cpu/cpu_conv2d_winograd_avx2.c",
+                                                    "backends/cpu/cpu_workspace.c", TEAM, NULL};
+static const char *const winograd_avx512_sources[] = {"backends/cpu/cpu_conv2d_winograd_avx512.c",
+                                                      "backends/cpu/cpu_workspace.c", TEAM, NULL};
 static const char *const matmul_dot_avx512_sources[] = {"backends/cpu/cpu_matmul_dot_avx512.c",
                                                         TEAM, NULL};
 static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, NULL};
@@ -334,6 +359,15 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define ATTENTION_AVX512(t, T)                                                                \
     ROW_IF(attention_usable, "cpu_attention_avx512", attention, TERNARY, T, 12, AVX512, -1.0, \
            by_keys, attention_avx512_sources, none, cpu_attention_avx512_##t)
+#define WINOGRAD(level, rank, isa)                                                            \
+    {                                                                                         \
+        .struct_size = sizeof(assay_kernel_desc), .name = "cpu_conv2d_winograd_" #level,      \
+        .op = ASSAY_OP_conv2d, BINARY(ASSAY_F32), .default_rank = rank, .tunables = by_tiles, \
+        .tunable_count = COUNT(by_tiles), .can_run_fn = winograd_usable, .requires_isa = isa, \
+        .sources = winograd_##level##_sources, .libraries = none, .claims = CLAIM(-1.0),      \
+        .entry_point = "cpu_conv2d_winograd_" #level "_f32",                                  \
+        .run = cpu_conv2d_winograd_##level##_f32, .error_tile = 4, .error_factor = 16.0       \
+    }
 #define LINEAR_SMALL(t, T)                                                                  \
     ROW_IF(small_linear_usable, "cpu_fused_linear_small_avx2", fused_linear, LINEAR, T, 11, \
            "avx2,fma", -1.0, plain, matmul_small_sources, none, cpu_fused_linear_small_##t##_avx2)
@@ -471,6 +505,8 @@ static const assay_kernel_desc kernels[] = {
     MATMUL_PORTABLE(bf16, ASSAY_BF16),
     MIXED_ROWS(f16, ASSAY_F16, "avx2,fma,f16c"),
     MIXED_ROWS(bf16, ASSAY_BF16, "avx2,fma"),
+    WINOGRAD(avx2, 13, "avx2,fma"),
+    WINOGRAD(avx512, 14, AVX512),
     ATTENTION_AVX512(f64, ASSAY_F64),
     ATTENTION_AVX512(f32, ASSAY_F32),
     ATTENTION_AVX512(f16, ASSAY_F16),

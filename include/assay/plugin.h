@@ -133,6 +133,12 @@ typedef struct assay_kernel_desc {
     assay_claims claims;
     const char *entry_point; /* symbol or call the kernel stands for */
     assay_kernel_fn run;
+    /* Fast convolution (Winograd): an output errs with the sums of a whole tile of outputs, not
+     * with its own alone.  Its check takes the largest sum of absolute products in the tile of this
+     * many outputs a side, from the first one on, and error_factor >= 1 times the roundings of a
+     * plain sum.  0 and 0: a plain sum.  Figures of rho stay those of the output's own sum. */
+    uint32_t error_tile;
+    double error_factor;
 } assay_kernel_desc;
 
 /* ---- backends -------------------------------------------------------------------------------- */

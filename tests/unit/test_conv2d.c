@@ -121,6 +121,8 @@ END_TEST
 
 static const char *const shapes[] = {
     "n=2,c=3,h=9,w=11,k=7,r=3,s=3,pad_h=1,pad_w=1",
+    "n=2,c=17,h=9,w=11,k=7,r=3,s=3,pad_h=1,pad_w=1",
+    "n=3,c=32,h=6,w=35,k=30,r=3,s=3,pad_h=2,groups=2",
     "n=3,c=5,h=7,w=7,k=13,r=3,s=3,pad_h=1,pad_w=1",
     "n=1,c=3,h=29,w=31,k=8,r=7,s=7,stride_h=2,stride_w=2,pad_h=3,pad_w=3",
     "n=2,c=6,h=13,w=10,k=9,r=1,s=1,stride_h=2,stride_w=3",

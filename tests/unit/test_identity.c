@@ -39,8 +39,8 @@ static int show_revision(int turn)
     const assay_tunable x = {.name = "mc"}, y = {.name = "nc"};
     const assay_tunable tunables[] = {turn % 2 ? x : y, turn % 2 ? y : x};
     const int64_t values[] = {turn % 2 ? 64 : 128, turn % 2 ? 128 : 64};
-    const assay__revision_input in = {turned, 3,         NULL,  libraries,  2,         "gcc",
-                                      "exp",  "f32,f32", "cpu", "exp_avx2", "exp_f32", 1};
+    const assay__revision_input in = {turned,    3,     NULL,       libraries, 2, "gcc", "exp",
+                                      "f32,f32", "cpu", "exp_avx2", "exp_f32", 1, 0,     0.0};
     assay_digest kernel, variant;
 
     if (assay__revision_compute(&in, &kernel) != ASSAY_OK ||

@@ -74,7 +74,10 @@ static const char *const shapes_conv2d[] = {
     "n=1,c=6,h=5,w=5,k=3,r=5,s=5,groups=3",
     "n=1,c=2,h=3,w=700,k=2,r=2,s=5,stride_w=2,pad_w=2",
     "n=1,c=130,h=7,w=6,k=5,r=2,s=2,pad_h=4,pad_w=5",
-    "n=5,c=2,h=1,w=1,k=17,r=1,s=1,stride_h=7,stride_w=9"};
+    "n=5,c=2,h=1,w=1,k=17,r=1,s=1,stride_h=7,stride_w=9",
+    "n=2,c=17,h=9,w=11,k=7,r=3,s=3,pad_h=1,pad_w=1",
+    "n=3,c=32,h=7,w=75,k=30,r=3,s=3,pad_h=2,groups=2",
+    "n=1,c=16,h=3,w=3,k=1,r=3,s=3"};
 static const char *const shapes_attention[] = {
     "b=1,hq=2,hkv=1,sq=0,sk=4,d=3",
     "b=2,hq=1,hkv=1,sq=3,sk=0,d=5",
@@ -139,13 +142,19 @@ typedef struct judge {
     const assay_wide *wide;
     assay_accept_spec spec;
     double *depth; /* of a softmax */
+    double *tiles; /* largest magnitudes of tiles; NULL: each element's own */
 } judge;
 
 static judge judge_make(const plugin_case *c, const assay_kernel_desc *k, const assay_wide *w)
 {
     judge j = {.c = c, .kernel = k, .wide = w};
 
-    ck_assert_int_eq(assay__acceptance_of(&c->problem, &j.spec), ASSAY_OK);
+    ck_assert_int_eq(assay__acceptance_for(&c->problem, k, &j.spec), ASSAY_OK);
+    if (k->error_tile > 0) {
+        j.tiles = calloc((size_t)c->elements + 1, sizeof *j.tiles);
+        ck_assert_ptr_nonnull(j.tiles);
+        assay__tile_magnitude(&c->problem, k->error_tile, w->magnitude, j.tiles);
+    }
     if (j.spec.rule == ASSAY_ACCEPT_SOFTMAX && c->elements > 0) {
         assay__depth_state state = ASSAY__DEPTH_START;
         j.depth = calloc((size_t)c->elements, sizeof *j.depth);
@@ -197,7 +206,9 @@ static void check_element(const judge *j, int64_t i, const char *what)
                               .hi = w->hi[i],
                               .lo = w->lo[i],
                               .bound = w->bound[i],
-                              .magnitude = w->magnitude != NULL ? w->magnitude[i] : 0.0,
+                              .magnitude = j->tiles != NULL       ? j->tiles[i]
+                                           : w->magnitude != NULL ? w->magnitude[i]
+                                                                  : 0.0,
                               .depth = j->depth != NULL ? j->depth[i] : 0.0};
     const bool is_integer = j->spec.format.is_integer;
 
@@ -228,6 +239,7 @@ static void check_all(const plugin_case *c, const assay_kernel_desc *k, const as
     for (int64_t i = 0; i < c->elements; i++)
         check_element(&j, i, what);
     free(j.depth);
+    free(j.tiles);
 }
 
 /* A set of the op's own, another one for each problem; the old output where it is read. */

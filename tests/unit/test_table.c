@@ -4,6 +4,7 @@
 #include "assay/table.h"
 
 #include <check.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -415,6 +416,30 @@ START_TEST(row_with_too_many_tunables)
 }
 END_TEST
 
+START_TEST(row_whose_tiles_of_errors_cannot_be)
+{
+    desc.error_factor = 2.0;
+    expect_broken("error_factor", "without an error_tile");
+    desc.error_tile = 4;
+    expect_broken("error_tile", "matmul has no tiles");
+}
+END_TEST
+
+START_TEST(row_whose_tiles_err_less_than_a_sum)
+{
+    static const double factors[] = {0.0, 0.5, NAN, INFINITY, -2.0};
+
+    desc = rows_desc("k", ASSAY_OP_conv2d, ASSAY_F32, 10);
+    row = rows_binding(&cpu, &desc, 1);
+    desc.error_tile = 4;
+    desc.error_factor = factors[_i];
+    expect_broken("error_factor", "from 1 to 1024");
+    desc.error_factor = 2.0;
+    desc.error_tile = 65;
+    expect_broken("error_tile", "at most 64");
+}
+END_TEST
+
 START_TEST(row_with_a_source_outside_the_table)
 {
     static const assay_source_hash hashes[] = {{"backends/cpu/k.c", {{0}}}};
@@ -562,6 +587,8 @@ int main(void)
     tcase_add_test(broken, row_with_a_default_outside_the_values);
     tcase_add_test(broken, row_with_a_tunable_twice);
     tcase_add_test(broken, row_with_too_many_tunables);
+    tcase_add_test(broken, row_whose_tiles_of_errors_cannot_be);
+    tcase_add_loop_test(broken, row_whose_tiles_err_less_than_a_sum, 0, 5);
     tcase_add_test(broken, row_with_a_source_outside_the_table);
     tcase_add_test(broken, row_with_an_expression_that_does_not_compile);
     tcase_add_test(broken, row_registered_twice);
