@@ -118,8 +118,8 @@ void assay__output_poison(void *base, const assay__output_plan *plan, assay_dtyp
     assay__cold_fill(at + plan->offset, &element, size, (size_t)plan->bytes);
     assay__cold_fill(at + end, &canary, sizeof canary, (size_t)plan->total - end);
     /* Lines that two of the three share were written in a cache. */
-    assay__cold_evict(at + plan->offset, plan->bytes > 0);
-    assay__cold_evict(at + end - 1, plan->bytes > 0);
+    (void)assay__cold_evict(at + plan->offset, plan->bytes > 0);
+    (void)assay__cold_evict(at + end - 1, plan->bytes > 0);
 }
 
 size_t assay__output_overrun(const void *base, const assay__output_plan *plan, uint64_t *first)

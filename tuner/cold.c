@@ -54,17 +54,18 @@ static void evict_each(const char *at, const char *end)
         _mm_clflush(at);
 }
 
-void assay__cold_evict(const void *at, size_t bytes)
+size_t assay__cold_evict(const void *at, size_t bytes)
 {
     const char *first = (const char *)at - (uintptr_t)at % LINE, *end = (const char *)at + bytes;
 
     if (bytes == 0)
-        return;
+        return 0;
     if (has_flushopt())
         evict_many(first, end);
     else
         evict_each(first, end);
     _mm_mfence();
+    return bytes;
 }
 
 /* Stores that go round the caches; a line that is there is thrown out.  `to` begins a line. */
@@ -92,10 +93,11 @@ const char *assay__cold_method(void)
     return "none";
 }
 
-void assay__cold_evict(const void *at, size_t bytes)
+size_t assay__cold_evict(const void *at, size_t bytes)
 {
     (void)at;
     (void)bytes;
+    return 0;
 }
 
 static void copy_lines(char *to, const char *from, size_t bytes)

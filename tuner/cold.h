@@ -15,8 +15,8 @@
 const char *assay__cold_method(void);
 
 /* Writes the bytes back and drops them from the caches of all cores; mapped for reading at least.
- * Method "none": nothing happens. */
-void assay__cold_evict(const void *at, size_t bytes);
+ * Bytes of which that is true: all, or, with method "none", 0. */
+size_t assay__cold_evict(const void *at, size_t bytes);
 
 /* memcpy and memset with a pattern (of 1, 2, 4 or 8 bytes, repeated from `to` on, the last one cut
  * off) that leave nothing of `to` in a cache but the lines that it shares with its neighbours.

@@ -22,6 +22,7 @@ struct assay__worker_pool {
     char *inputs, *outputs;
     size_t input_bytes, output_bytes; /* of all sets */
     size_t sets, filled;
+    size_t touched; /* sets whose inputs a kernel has read since they were put out of the caches */
     assay_tensor *operands; /* sets * dtype_count */
     assay_launch *launches;
 };
@@ -152,13 +153,19 @@ static assay_status pool_aim(assay__worker_problem *w, const assay__worker_kerne
 }
 
 /* Whoever stayed before has left more or less of the inputs in the caches, the first stay of a
- * worker nothing: each begins with all of them in memory.  Bytes of operands that are there. */
+ * worker what its warm-up read: each begins with all of them in memory, as they are once made.
+ * Bytes of operands that are there. */
 static double pool_cool(const assay__worker_problem *w, size_t sets)
 {
-    if (strcmp(assay__cold_method(), "none") == 0)
+    pool *p = w->pool;
+    size_t touched = p->touched < sets ? p->touched : sets, fresh = sets - touched;
+    size_t evicted = assay__cold_evict(p->inputs, touched * (size_t)w->in.total);
+
+    p->touched += fresh;
+    if (evicted == 0)
         return 0;
-    assay__cold_evict(w->pool->inputs, sets * (size_t)w->in.total);
-    return (double)sets * (double)(w->in.total + w->out.total);
+    return (double)evicted + (double)fresh * (double)w->in.total +
+           (double)sets * (double)w->out.total;
 }
 
 static void take_span(void *cookie, double span_ns, size_t inner)
@@ -289,14 +296,17 @@ static void reply_clock(json_t *reply, const assay_clock_info *clock)
                                   "quality", (int)clock->quality));
 }
 
-/* Enough sets for every launch of the spans to find its own, or as many as exceed the caches. */
-static size_t sets_for(const pool *p, const timing *t)
+/* A set for every launch of the untimed span and of the timed ones, or as many as exceed the
+ * caches. Calls on operands from memory take longer than the warm ones that say so, so that inner
+ * and spans will rather be fewer. */
+static size_t sets_for(const pool *p, const timing *t, uint64_t seed)
 {
-    double inner = (double)calls_in(t->span_ns, t->last_ns) * 1.2;
-    double fit = t->budget_ns / (t->last_ns * inner + 1);
-    double spans = fit < (double)t->spans ? fit + 1 : (double)t->spans;
-    double launches = inner * (spans + 1) + 1;
+    timing plan = *t;
+    double launches;
 
+    plan.inner = choose_inner(&plan, seed);
+    launches =
+        (double)calls_in(t->span_ns, t->last_ns) + (double)plan.inner * (double)choose_spans(&plan);
     return launches < (double)p->sets ? (size_t)launches : p->sets;
 }
 
@@ -326,9 +336,10 @@ static assay_status time_variant(assay__worker_problem *w, const assay__worker_k
 
     memset(&clock, 0, sizeof clock);
     ASSAY_TRY(pool_aim(w, k, 1));
+    w->pool->touched = w->pool->touched > 0 ? w->pool->touched : 1;
     ASSAY_TRY(warm_up(k, w->pool, t, cache, &clock));
     some = *w->pool;
-    some.sets = sets_for(w->pool, t);
+    some.sets = sets_for(w->pool, t, seed);
     ASSAY_TRY(pool_aim(w, k, some.sets));
     if (!hot)
         json_object_set_new(reply, "cold_bytes", json_real(pool_cool(w, some.sets)));
