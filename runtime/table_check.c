@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* runtime/table_check.c -- what makes a row of the kernel table broken, each with its field. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,13 +31,31 @@ fail_field(const checked *c, const char *field, const char *format, ...)
         c->desc != NULL && c->desc->name != NULL ? c->desc->name : "?", field, why);
 }
 
+/* Names stand in texts that are read again ("name=value,...", lists, tables): what separates there,
+ * what is not seen and what moves a terminal's cursor has no place in one. */
+static bool is_name_sign(char sign)
+{
+    return sign > ' ' && sign <= '~' && strchr(",={}|'\"\\", sign) == NULL;
+}
+
+static assay_status check_signs(const checked *c, const char *field, const char *name)
+{
+    for (const char *at = name; *at != '\0'; at++)
+        if (!is_name_sign(*at))
+            return fail_field(c, field,
+                              "byte 0x%02X at %zu of a name; it is made of letters, digits and "
+                              "signs but , = { } | ' \" and backslash",
+                              (unsigned)(unsigned char)*at, (size_t)(at - name) + 1);
+    return ASSAY_OK;
+}
+
 static assay_status check_name(const checked *c, const char *field, const char *name, size_t max)
 {
     if (name == NULL || name[0] == '\0')
         return fail_field(c, field, "is missing");
     if (strlen(name) > max)
         return fail_field(c, field, "'%s' is longer than %zu bytes", name, max);
-    return ASSAY_OK;
+    return check_signs(c, field, name);
 }
 
 static assay_status check_identity(const checked *c)
@@ -103,6 +122,17 @@ static assay_status check_error(const checked *c)
                                : fail_field(c, "error_tile", "is %u, at most 64", d->error_tile);
 }
 
+/* A value given twice would be two variants of one revision. */
+static assay_status check_values(const checked *c, const assay_tunable *t)
+{
+    for (size_t i = 1; i < t->value_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (t->values[i] == t->values[k])
+                return fail_field(c, "tunables", "'%s' has the value %lld twice", t->name,
+                                  (long long)t->values[i]);
+    return ASSAY_OK;
+}
+
 static assay_status check_tunable(const checked *c, const assay_tunable *t, size_t index)
 {
     size_t i = 0;
@@ -111,6 +141,8 @@ static assay_status check_tunable(const checked *c, const assay_tunable *t, size
         return fail_field(c, "tunables", "number %zu has no name", index);
     if (t->values == NULL || t->value_count == 0)
         return fail_field(c, "tunables", "'%s' has no values", t->name);
+    ASSAY_TRY(check_signs(c, "tunables", t->name));
+    ASSAY_TRY(check_values(c, t));
     while (i < t->value_count && t->values[i] != t->default_value)
         i++;
     if (i == t->value_count)
@@ -133,6 +165,22 @@ static assay_status check_tunables(const checked *c)
         return fail_field(c, "tunables", "is NULL with tunable_count %zu", d->tunable_count);
     for (size_t i = 0; i < d->tunable_count; i++)
         ASSAY_TRY(check_tunable(c, &d->tunables[i], i));
+    return ASSAY_OK;
+}
+
+/* Claims are compared with limits, and stability with the levels there are. */
+static assay_status check_claims(const checked *c)
+{
+    const assay_claims *claims = &c->desc->claims;
+    const double numbers[] = {claims->max_ulp, claims->max_rho, claims->max_rel, claims->max_abs};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (isinf(numbers[i]))
+            return fail_field(c, "claims", "%g is no limit; a negative number claims nothing",
+                              numbers[i]);
+    if ((int)claims->stability < 0 || claims->stability > ASSAY_STABILITY_ANYWHERE)
+        return fail_field(c, "claims", "stability %d is outside 0..%d", (int)claims->stability,
+                          (int)ASSAY_STABILITY_ANYWHERE);
     return ASSAY_OK;
 }
 
@@ -180,6 +228,7 @@ assay_status assay__binding_check(const assay_binding *row, size_t index)
     ASSAY_TRY(check_dtypes(&c));
     ASSAY_TRY(check_error(&c));
     ASSAY_TRY(check_tunables(&c));
+    ASSAY_TRY(check_claims(&c));
     ASSAY_TRY(check_sources(&c));
     return check_expressions(&c);
 }

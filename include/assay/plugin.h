@@ -37,8 +37,10 @@ typedef struct assay_operand_caps {
     uint16_t align_bytes; /* address of element 0 must be a multiple; 0 or 1: element alignment */
 } assay_operand_caps;
 
-/* A named integer choice inside a kernel.  `values` lists every choice; the first is the default
- * unless default_value says otherwise. */
+/* Names of kernels and tunables are visible ASCII signs but , = { } | ' " and backslash. */
+
+/* A named integer choice inside a kernel.  `values` lists every choice once, default_value among
+ * them. */
 typedef struct assay_tunable {
     const char *name; /* "threads" is special: the picker compares it with max_threads */
     const int64_t *values;
@@ -71,7 +73,7 @@ typedef enum assay_stability {
     ASSAY_STABILITY_ANYWHERE
 } assay_stability;
 
-/* What a contract says; never evidence.  A negative number: no claim. */
+/* What a contract says; never evidence.  A negative number or NaN: no claim. */
 typedef struct assay_claims {
     double max_ulp; /* integer distance to the correctly rounded value */
     double max_rho;

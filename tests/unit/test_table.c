@@ -346,6 +346,55 @@ START_TEST(row_with_a_name_too_long)
 }
 END_TEST
 
+START_TEST(row_with_a_name_that_texts_cannot_hold)
+{
+    static const char *const names[] = {"a b",  "a,b", "a=b",  "a{b",  "a}b",        "a|b",
+                                        "a\"b", "a'b", "a\\b", "a\nb", "a\033[31mb", "caf\303\251"};
+    static const int64_t values[] = {4, 8};
+    assay_tunable tunable = {"tile", values, 2, 4, ""};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        desc.name = names[i];
+        expect_broken("name", "of a name");
+        desc.name = "ns::k<f32>/2.1+x*y-z_#@";
+        desc.tunables = &tunable;
+        desc.tunable_count = 1;
+        tunable.name = names[i];
+        expect_broken("tunables", "of a name");
+        desc.tunable_count = 0;
+    }
+    ck_assert_int_eq(assay_table_register(table, &row, 1), ASSAY_OK);
+}
+END_TEST
+
+START_TEST(row_with_claims_that_are_none)
+{
+    static const double numbers[] = {INFINITY, -INFINITY};
+    double *const fields[] = {&desc.claims.max_ulp, &desc.claims.max_rho, &desc.claims.max_rel,
+                              &desc.claims.max_abs};
+
+    for (size_t i = 0; i < 8; i++) {
+        double kept = *fields[i % 4];
+        *fields[i % 4] = numbers[i / 4];
+        expect_broken("claims", "no limit");
+        *fields[i % 4] = kept;
+    }
+    desc.claims.stability = (assay_stability)(ASSAY_STABILITY_ANYWHERE + 1);
+    expect_broken("claims", "stability");
+}
+END_TEST
+
+START_TEST(row_with_a_value_twice)
+{
+    static const int64_t values[] = {4, 8, 4};
+    static const assay_tunable tunables[] = {{"tile", values, 3, 4, ""}};
+
+    desc.tunables = tunables;
+    desc.tunable_count = 1;
+    expect_broken("tunables", "the value 4 twice");
+}
+END_TEST
+
 START_TEST(row_with_an_unknown_op)
 {
     row.op = 999;
@@ -579,6 +628,9 @@ int main(void)
     tcase_add_test(broken, row_with_a_bad_struct_size);
     tcase_add_test(broken, row_without_name);
     tcase_add_test(broken, row_with_a_name_too_long);
+    tcase_add_test(broken, row_with_a_name_that_texts_cannot_hold);
+    tcase_add_test(broken, row_with_claims_that_are_none);
+    tcase_add_test(broken, row_with_a_value_twice);
     tcase_add_test(broken, row_with_an_unknown_op);
     tcase_add_test(broken, row_whose_dtypes_break_the_rule);
     tcase_add_test(broken, row_with_too_few_dtypes);
