@@ -74,6 +74,30 @@
     };
   }
 
+  /* Names beside bars. A phone has room for the ends of long ones, which tell variants apart; the tip
+   * and the table beside the chart have them whole. */
+  function names(title, width) {
+    var result = axis(title, 'category');
+    result.title.display = width >= 640;
+    result.ticks.callback = function (value) {
+      var most = Math.floor(this.chart.width * 0.4 / 7), head = Math.ceil((most - 1) / 2);
+      var label = this.getLabelForValue(value); /* at the width of now: phones are turned */
+      if (this.chart.width >= 640 || label.length <= most) { return label; }
+      return label.slice(0, head) + '\u2026' + label.slice(label.length - (most - 1 - head));
+    };
+    return result;
+  }
+
+  /* Names of bars that start left of the canvas, where nobody reads them. */
+  function cut(chart) {
+    var scale = chart.options.indexAxis === 'y' ? chart.scales.y : null;
+    if (!scale) { return 0; }
+    chart.ctx.font = Chart.defaults.font.size + 'px ' + Chart.defaults.font.family;
+    return scale.ticks.filter(function (tick) {
+      return scale.right - 11 - chart.ctx.measureText(tick.label).width < 0; /* 11: tick and gap */
+    }).length;
+  }
+
   /* The span of the named columns over all series, a little wider on log axes. */
   function span(spec, names, isLog) {
     var min = Infinity, max = -Infinity;
@@ -115,7 +139,7 @@
     return set.notes && set.notes[i] ? [text, set.notes[i]] : text;
   }
 
-  function config(spec) {
+  function config(spec, width) {
     var bars = spec.kind === 'bars', scatter = spec.kind === 'scatter';
     var curved = spec.linear ? 'linear' : 'logarithmic', isLog = !bars && !spec.linear;
     var values = span(spec, ['y', 'lo', 'hi'], isLog);
@@ -129,7 +153,7 @@
         scales: {
           x: bars ? axis(spec.y_title, 'linear', values)
             : axis(spec.x_title, scatter ? curved : 'category', scatter && span(spec, ['x'], isLog)),
-          y: bars ? axis(spec.x_title, 'category') : axis(spec.y_title, curved, values)
+          y: bars ? names(spec.x_title, width) : axis(spec.y_title, curved, values)
         },
         plugins: {
           legend: { display: spec.series.length > 1, labels: { color: css('--ink') } },
@@ -161,9 +185,10 @@
     document.querySelectorAll('canvas[data-chart]').forEach(function (canvas) {
       try {
         var spec = JSON.parse(document.getElementById(canvas.dataset.chart).textContent);
-        var chart = new Chart(canvas, config(spec));
+        var chart = new Chart(canvas, config(spec, canvas.parentNode.clientWidth));
         drawn.push(chart);
         canvas.setAttribute('data-rendered', String(marks(chart)));
+        canvas.setAttribute('data-cut', String(cut(chart)));
       } catch (error) {
         canvas.setAttribute('data-error', String(error));
       }
