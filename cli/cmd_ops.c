@@ -137,11 +137,11 @@ static void t_names(const assay_op_info *op, const char *separator, assay__str *
     bool is_first = true;
 
     for (; item != NULL; item = end[0] == '|' ? end + 1 : NULL) {
-        const size_t len = strcspn(item, "|:");
+        const size_t len = strcspn(item, "|:=");
         bool is_new = true;
         end = item + strcspn(item, "|");
         for (const char *other = op->dtypes; other < item; other = strchr(other, '|') + 1)
-            is_new = is_new && (strcspn(other, "|:") != len || memcmp(other, item, len) != 0);
+            is_new = is_new && (strcspn(other, "|:=") != len || memcmp(other, item, len) != 0);
         if (!is_new)
             continue;
         assay__str_add(out, is_first ? "" : separator);
@@ -153,15 +153,16 @@ static void t_names(const assay_op_info *op, const char *separator, assay__str *
 /* The U list that all items share; NULL when they have none or not the same. */
 static const char *shared_u(const assay_op_info *op, size_t *len)
 {
-    const char *u = strchr(op->dtypes, ':');
+    const char *u = strpbrk(op->dtypes, ":=");
 
     if (u == NULL || u > op->dtypes + strcspn(op->dtypes, "|"))
         return NULL;
     *len = strcspn(++u, "|");
     for (const char *item = op->dtypes; item != NULL; item = strchr(item, '|')) {
         item += item > op->dtypes;
-        const char *own = item + strcspn(item, "|:");
-        if (own[0] != ':' || strcspn(own + 1, "|") != *len || memcmp(own + 1, u, *len) != 0)
+        const char *own = item + strcspn(item, "|:=");
+        if (own[0] == '|' || own[0] == '\0' || strcspn(own + 1, "|") != *len ||
+            memcmp(own + 1, u, *len) != 0)
             return NULL;
     }
     return u;
@@ -183,6 +184,8 @@ static void types_text(const assay_op_info *op, const char *tick, assay__str *ou
             assay__str_addc(out, u[i] == '/' ? '|' : u[i]);
     }
     assay__str_add(out, tick);
+    if (u != NULL && u[-1] == '=')
+        assay__str_add(out, ", the first unless said");
 }
 
 static assay_status put_tuples(json_t *object, const assay_op_info *op)

@@ -30,7 +30,16 @@ assay_status assay__rule_dtype(const char *rule, size_t index, const assay__rule
     return assay_dtype_parse(name, out);
 }
 
-/* ---- what T and U may be: items "f32" (U is T) and "f16:f32/f64" (U is one of these) ---- */
+/* ---- what T and U may be: items "f32" (U is T), "f16:f32/f64" (U is one of these) and
+ * "f16=i64/u32" (the same, the first of them unless said) ---- */
+
+/* Where the list of U begins in an item; NULL: U is T. */
+static const char *mark_of(const char *item, size_t len)
+{
+    size_t own = strcspn(item, ":=|");
+
+    return own < len ? item + own : NULL;
+}
 
 static bool parse_name(const char *text, size_t len, assay_dtype *out)
 {
@@ -47,7 +56,7 @@ static bool parse_name(const char *text, size_t len, assay_dtype *out)
 /* Number `index` of the pairs that an item stands for; false past the last. */
 static bool pair_of(const char *item, size_t len, size_t index, assay__rule_types *out)
 {
-    const char *colon = memchr(item, ':', len), *end = item + len, *u;
+    const char *colon = mark_of(item, len), *end = item + len, *u;
 
     if (!parse_name(item, colon != NULL ? (size_t)(colon - item) : len, &out->t))
         return false;
@@ -150,7 +159,7 @@ static void list_t(const assay_op_info *info, char *buf, size_t cap)
 
     buf[0] = '\0';
     for (size_t i = 0; (item = assay__list_item(info->dtypes, i, &len)) != NULL; i++) {
-        const char *colon = memchr(item, ':', len);
+        const char *colon = mark_of(item, len);
         size_t own = colon != NULL ? (size_t)(colon - item) : len;
         if (assay__list_find(buf, item, own) >= 0)
             continue;
@@ -175,7 +184,7 @@ assay_status assay__op_types_fail(const assay_op_info *info, const assay__rule_t
     size_t len;
 
     for (size_t i = 0; t != NULL && (item = assay__list_item(info->dtypes, i, &len)) != NULL; i++)
-        if (len > strlen(t) && memcmp(item, t, strlen(t)) == 0 && item[strlen(t)] == ':')
+        if (mark_of(item, len) == item + strlen(t) && memcmp(item, t, strlen(t)) == 0)
             return assay__fail(ASSAY_UNSUPPORTED, "%s: beside T = %s, U is one of %.*s, not %s",
                                info->name, t, (int)(len - strlen(t) - 1), item + strlen(t) + 1,
                                u != NULL ? u : "?");
@@ -183,6 +192,19 @@ assay_status assay__op_types_fail(const assay_op_info *info, const assay__rule_t
         return assay__fail(ASSAY_UNSUPPORTED, "%s: beside T = %s, U is %s too, not %s", info->name,
                            t, t, u != NULL ? u : "?");
     return fail_t(info, types->t);
+}
+
+static bool has_default(const assay_op_info *info, const char *t)
+{
+    size_t len;
+    const char *item;
+
+    for (size_t i = 0; (item = assay__list_item(info->dtypes, i, &len)) != NULL; i++) {
+        const char *mark = mark_of(item, len);
+        if (mark == item + strlen(t) && memcmp(item, t, strlen(t)) == 0)
+            return mark[0] == '=';
+    }
+    return false;
 }
 
 assay_status assay__op_types_of(const assay_op_info *info, assay_dtype t, assay__rule_types *out)
@@ -199,6 +221,10 @@ assay_status assay__op_types_of(const assay_op_info *info, assay_dtype t, assay_
     for (size_t i = 0; name != NULL && assay__op_types(info, i, &one); i++) {
         if (one.t != t)
             continue;
+        if (has_default(info, name)) {
+            *out = one; /* the first of its item */
+            return ASSAY_OK;
+        }
         example_of(info, &one, example, sizeof example);
         return assay__fail(ASSAY_INVALID,
                            "%s: %s alone leaves a dtype of %s open; give all of them, such as %s",

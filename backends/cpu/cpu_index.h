@@ -23,12 +23,18 @@ typedef void (*cpu_copy_done_fn)(bool nontemporal);
 typedef struct cpu_index_job {
     const char *from;
     char *to;
-    const int64_t *index;
+    const void *index; /* i64, or u32 where `is_short` */
+    bool is_short;
     int64_t n, rows, row_bytes, parts; /* rows: of the table or the output that indices point to */
     bool nontemporal;
     cpu_copy_row_fn copy;
     cpu_copy_done_fn done;
 } cpu_index_job;
+
+static inline int64_t cpu_index_at(const cpu_index_job *j, int64_t i)
+{
+    return j->is_short ? (int64_t)((const uint32_t *)j->index)[i] : ((const int64_t *)j->index)[i];
+}
 
 /* Rows that are fetched while one is copied. */
 enum { CPU_ROWS_AHEAD = 4 };
@@ -37,12 +43,14 @@ static inline assay_status cpu_index_check(const assay_launch *launch, const cpu
 {
     const char *name = launch->problem->op == ASSAY_OP_gather ? "gather" : "scatter";
 
-    for (int64_t i = 0; i < j->n; i++)
-        if (j->index[i] < 0 || j->index[i] >= j->rows)
+    for (int64_t i = 0; i < j->n; i++) {
+        int64_t row = cpu_index_at(j, i);
+        if (row < 0 || row >= j->rows)
             return assay__host_fail(launch->instance, ASSAY_INVALID,
                                     "%s: index %lld is %lld, outside the %lld rows; nothing was "
                                     "written",
-                                    name, (long long)i, (long long)j->index[i], (long long)j->rows);
+                                    name, (long long)i, (long long)row, (long long)j->rows);
+    }
     return ASSAY_OK;
 }
 
@@ -54,8 +62,9 @@ static inline void cpu_gather_part(void *cookie, int64_t part)
     cpu_part(j->n, 1, j->parts, part, &from, &to);
     for (int64_t i = from; i < to; i++) {
         const char *ahead =
-            i + CPU_ROWS_AHEAD < to ? j->from + j->index[i + CPU_ROWS_AHEAD] * bytes : NULL;
-        j->copy(j->to + i * bytes, j->from + j->index[i] * bytes, bytes, ahead, j->nontemporal);
+            i + CPU_ROWS_AHEAD < to ? j->from + cpu_index_at(j, i + CPU_ROWS_AHEAD) * bytes : NULL;
+        j->copy(j->to + i * bytes, j->from + cpu_index_at(j, i) * bytes, bytes, ahead,
+                j->nontemporal);
     }
     j->done(j->nontemporal);
 }
@@ -66,9 +75,11 @@ static inline void cpu_scatter_part(void *cookie, int64_t part)
     int64_t from, to, bytes = j->row_bytes;
 
     cpu_part(j->rows, 1, j->parts, part, &from, &to);
-    for (int64_t i = 0; i < j->n; i++)
-        if (j->index[i] >= from && j->index[i] < to)
-            j->copy(j->to + j->index[i] * bytes, j->from + i * bytes, bytes, NULL, j->nontemporal);
+    for (int64_t i = 0; i < j->n; i++) {
+        int64_t row = cpu_index_at(j, i);
+        if (row >= from && row < to)
+            j->copy(j->to + row * bytes, j->from + i * bytes, bytes, NULL, j->nontemporal);
+    }
     j->done(j->nontemporal);
 }
 
@@ -81,6 +92,7 @@ static inline assay_status cpu_run_index(const assay_launch *launch, cpu_copy_ro
     cpu_index_job j = {.from = assay_tensor_data(from),
                        .to = assay_tensor_data(y),
                        .index = assay_tensor_data(&launch->operands[1]),
+                       .is_short = launch->operands[1].dtype == ASSAY_U32,
                        .n = launch->operands[1].dims[0],
                        .rows = gathers ? from->dims[0] : y->dims[0],
                        .row_bytes = y->dims[1] * (int64_t)assay_dtype_bytes(y->dtype),
@@ -99,7 +111,7 @@ static inline assay_status cpu_run_index(const assay_launch *launch, cpu_copy_ro
     return ASSAY_OK;
 }
 
-/* Entry points cpu_<stem>_<dtype>, all of them one. */
+/* Entry points cpu_<stem>_<dtype>, and cpu_<stem>_any of other types, all of them one. */
 #define CPU_INDEX(stem, copy, done)               \
     CPU_ENTRY(stem##_f64)                         \
     {                                             \
@@ -110,6 +122,10 @@ static inline assay_status cpu_run_index(const assay_launch *launch, cpu_copy_ro
         return cpu_run_index(launch, copy, done); \
     }                                             \
     CPU_ENTRY(stem##_f16)                         \
+    {                                             \
+        return cpu_run_index(launch, copy, done); \
+    }                                             \
+    CPU_ENTRY(stem##_any)                         \
     {                                             \
         return cpu_run_index(launch, copy, done); \
     }                                             \

@@ -4,6 +4,7 @@
 #include "backends/cast_pairs.h"
 #include "backends/cpu/cpu.h"
 #include "backends/host_plugin.h"
+#include "backends/index_pairs.h"
 
 /* ---- entry points, <op>_<dtype>_<isa> -------------------------------------------------------- */
 
@@ -89,6 +90,10 @@ DECLARE_MIXED(matmul, _avx2)
 DECLARE_MIXED(matmul_avx512, )
 DECLARE_MIXED(matmul_dot_avx2, )
 DECLARE_MIXED(matmul_dot_avx512, )
+assay_status cpu_gather_any(const assay_launch *launch);
+assay_status cpu_gather_avx2_any(const assay_launch *launch);
+assay_status cpu_scatter_any(const assay_launch *launch);
+assay_status cpu_scatter_avx2_any(const assay_launch *launch);
 assay_status cpu_cast(const assay_launch *launch);
 assay_status cpu_cast_avx2(const assay_launch *launch);
 assay_status cpu_conv2d_winograd_avx2_f32(const assay_launch *launch);
@@ -426,6 +431,19 @@ static const char *const cast_avx2_sources[] = {"backends/cpu/cpu_cast_avx2.c", 
         ROW("cpu_cast_portable", cast, PAIR, (ASSAY_##from, ASSAY_##to), 20, NULL, 0.0, plain, \
             cast_sources, none, cpu_cast),
 
+/* Rows of other types, or named by u32. */
+#define NAMED_OF(t, index) \
+    .dtype_count = 3, .dtypes = {t, index, t}, .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
+#define NAMED(tuple) NAMED_OF tuple
+#define INDEX_ROWS_OF(op, tuple)                                                                 \
+    ROW("cpu_" #op "_avx2", op, NAMED, tuple, 10, "avx2,fma", 0.0, streaming, op##_avx2_sources, \
+        none, cpu_##op##_avx2_any),                                                              \
+        ROW("cpu_" #op "_portable", op, NAMED, tuple, 20, NULL, 0.0, plain, op##_sources, none,  \
+            cpu_##op##_any),
+#define INDEX_ROWS(t, index)                          \
+    INDEX_ROWS_OF(gather, (ASSAY_##t, ASSAY_##index)) \
+    INDEX_ROWS_OF(scatter, (ASSAY_##t, ASSAY_##index))
+
 static const assay_kernel_desc kernels[] = {
     CAST_PAIRS(CAST_ROWS)
 #define CPU_COLUMNS_AVX2(op, stem, libraries)                         \
@@ -555,6 +573,6 @@ static const assay_kernel_desc kernels[] = {
     SOFTMAX_PORTABLE(f32, ASSAY_F32),
     SOFTMAX_PORTABLE(f16, ASSAY_F16),
     SOFTMAX_PORTABLE(bf16, ASSAY_BF16),
-};
+    INDEX_PAIRS(INDEX_ROWS)};
 
 HOST_PLUGIN("cpu", assay__host_library_identity);

@@ -70,6 +70,7 @@ bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables
     X(post_ops_destroy)                               \
     X(matmul_desc_init)                               \
     X(softmax_forward_desc_init)                      \
+    X(logsoftmax_forward_desc_init)                   \
     X(dilated_convolution_forward_desc_init)          \
     X(dilated_convolution_backward_data_desc_init)    \
     X(dilated_convolution_backward_weights_desc_init) \
@@ -111,6 +112,17 @@ static inline bool onednn_is_conv2d(const onednn_problem *p)
 {
     return p->op == ASSAY_OP_conv2d || p->op == ASSAY_OP_conv2d_backward_data ||
            p->op == ASSAY_OP_conv2d_backward_filter;
+}
+
+static inline bool onednn_is_log_softmax(int64_t op)
+{
+    return op == ASSAY_OP_log_softmax_last_dim || op == ASSAY_OP_log_softmax;
+}
+
+/* Along the middle of three extents, not the last of two. */
+static inline bool onednn_is_axis(int64_t op)
+{
+    return op == ASSAY_OP_softmax || op == ASSAY_OP_log_softmax;
 }
 
 /* Extents of operand i. */

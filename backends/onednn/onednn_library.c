@@ -92,6 +92,12 @@ static const struct onednn_ability {
     {"onednn_softmax_axis_f32", "softmax of f32 along an axis", ASSAY_OP_softmax, ASSAY_F32,
      ASSAY_F32},
     {"onednn_softmax_f16", "softmax of f16", ASSAY_OP_softmax_last_dim, ASSAY_F16, ASSAY_F16},
+    {"onednn_log_softmax_f32", "log_softmax of f32", ASSAY_OP_log_softmax_last_dim, ASSAY_F32,
+     ASSAY_F32},
+    {"onednn_log_softmax_bf16", "log_softmax of bf16", ASSAY_OP_log_softmax_last_dim, ASSAY_BF16,
+     ASSAY_BF16},
+    {"onednn_log_softmax_axis_f32", "log_softmax of f32 along an axis", ASSAY_OP_log_softmax,
+     ASSAY_F32, ASSAY_F32},
     {"onednn_conv2d_f32", "conv2d of f32", ASSAY_OP_conv2d, ASSAY_F32, ASSAY_F32},
     {"onednn_conv2d_bf16", "conv2d of bf16", ASSAY_OP_conv2d, ASSAY_BF16, ASSAY_BF16},
     {"onednn_conv2d_data_f32", "conv2d_backward_data of f32", ASSAY_OP_conv2d_backward_data,
@@ -221,7 +227,8 @@ assay_status onednn_identify(assay_instance *instance, const char *what, char *b
     if (l == NULL)
         return assay__host_fail(instance, ASSAY_UNAVAILABLE, "oneDNN: %s", why);
     ASSAY_TRY(ask(instance, l, a, implementation, sizeof implementation));
-    if (a->op == ASSAY_OP_softmax_last_dim || a->op == ASSAY_OP_softmax)
+    if (a->op == ASSAY_OP_softmax_last_dim || onednn_is_axis((int64_t)a->op) ||
+        onednn_is_log_softmax((int64_t)a->op))
         ASSAY_TRY(ask_of_nan(instance, l, a));
     if (a->op == ASSAY_OP_cast)
         ASSAY_TRY(ask_of_cast(instance, l, a));

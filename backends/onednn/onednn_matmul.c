@@ -26,6 +26,16 @@ bool onednn_linear_usable(const assay_problem *problem, const int64_t *tunables)
            (tunables == NULL || threads_usable(tunables[0]));
 }
 
+/* Extents are read by place, those of log_softmax too. */
+_Static_assert(ASSAY__PARAM_INDEX(log_softmax_last_dim, rows) ==
+                       ASSAY__PARAM_INDEX(softmax_last_dim, rows) &&
+                   ASSAY__PARAM_INDEX(log_softmax_last_dim, cols) ==
+                       ASSAY__PARAM_INDEX(softmax_last_dim, cols) &&
+                   ASSAY__PARAM_INDEX(log_softmax, outer) == ASSAY__PARAM_INDEX(softmax, outer) &&
+                   ASSAY__PARAM_INDEX(log_softmax, axis) == ASSAY__PARAM_INDEX(softmax, axis) &&
+                   ASSAY__PARAM_INDEX(log_softmax, inner) == ASSAY__PARAM_INDEX(softmax, inner),
+               "softmax and its logarithm");
+
 bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables)
 {
     return ASSAY__INT(problem, softmax_last_dim, rows) <= INT_MAX &&
@@ -106,7 +116,7 @@ static void describe_softmax(assay_op_id op, const int64_t dims[3], assay_dtype 
     memset(p, 0, sizeof *p);
     p->op = op;
     p->threads = threads;
-    p->rank = op == ASSAY_OP_softmax ? 3 : 2;
+    p->rank = onednn_is_axis((int64_t)op) ? 3 : 2;
     p->dtype = p->out_dtype = (int32_t)t;
     p->count = 2;
     p->alpha = 1.0;
@@ -150,8 +160,8 @@ void onednn_example(assay_op_id op, assay_dtype t, assay_dtype result, onednn_pr
     else if (op == ASSAY_OP_fused_linear)
         describe_linear(&g, t, 1, out);
     else
-        describe_softmax(op, (int64_t[]){32, 32, op == ASSAY_OP_softmax ? ONEDNN_LANES : 1}, t, 1,
-                         out);
+        describe_softmax(op, (int64_t[]){32, 32, onednn_is_axis((int64_t)op) ? ONEDNN_LANES : 1}, t,
+                         1, out);
 }
 
 static int64_t threads_of(const assay_launch *launch)
@@ -214,7 +224,7 @@ assay_status onednn_cast(const assay_launch *launch)
     return onednn_run(launch, l, &p, (void *[]){assay_tensor_data(x), assay_tensor_data(y)});
 }
 
-/* Of both ops: over rows and along an axis. */
+/* Of four ops: over rows and along an axis, and the logarithms. */
 assay_status onednn_softmax(const assay_launch *launch)
 {
     const onednn_library *l;

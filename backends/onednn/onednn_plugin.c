@@ -28,6 +28,9 @@ static const char *const softmax_f32[] = {"onednn_softmax_f32", NULL};
 static const char *const softmax_bf16[] = {"onednn_softmax_bf16", NULL};
 static const char *const axis_f32[] = {"onednn_softmax_axis_f32", NULL};
 static const char *const softmax_f16[] = {"onednn_softmax_f16", NULL};
+static const char *const log_f32[] = {"onednn_log_softmax_f32", NULL};
+static const char *const log_bf16[] = {"onednn_log_softmax_bf16", NULL};
+static const char *const log_axis_f32[] = {"onednn_log_softmax_axis_f32", NULL};
 static const char *const conv2d_f32[] = {"onednn_conv2d_f32", NULL};
 static const char *const conv2d_bf16[] = {"onednn_conv2d_bf16", NULL};
 static const char *const data_f32[] = {"onednn_conv2d_data_f32", NULL};
@@ -84,19 +87,27 @@ static const char *const filter_bf16[] = {"onednn_conv2d_filter_bf16", NULL};
                 BY_ROWS                                                                 \
             }                                                                           \
     }
-#define SOFTMAX(name, op, t, libraries, usable)                                                \
+#define SOFTMAX_BY(call, name, op, t, libraries, usable)                                       \
     {                                                                                          \
-        COMMON(name, op, libraries, usable, "dnnl_softmax_forward_desc_init", onednn_softmax), \
-            .dtype_count = 2, .dtypes = {t, t}, .caps = {                                      \
-                CONTIGUOUS,                                                                    \
-                CONTIGUOUS                                                                     \
-            }                                                                                  \
+        COMMON(name, op, libraries, usable, call, onednn_softmax), .dtype_count = 2,           \
+                                                                   .dtypes = {t, t}, .caps = { \
+                                                                       CONTIGUOUS,             \
+                                                                       CONTIGUOUS              \
+                                                                   }                           \
     }
-#define ROWS(t, libraries) \
-    SOFTMAX("onednn_softmax", ASSAY_OP_softmax_last_dim, t, libraries, onednn_softmax_usable)
+#define ROWS(t, libraries)                                                                       \
+    SOFTMAX_BY("dnnl_softmax_forward_desc_init", "onednn_softmax", ASSAY_OP_softmax_last_dim, t, \
+               libraries, onednn_softmax_usable)
+#define LOG_ROWS(t, libraries)                                            \
+    SOFTMAX_BY("dnnl_logsoftmax_forward_desc_init", "onednn_log_softmax", \
+               ASSAY_OP_log_softmax_last_dim, t, libraries, onednn_softmax_usable)
+#define LOG_AXIS(t, libraries)                                                 \
+    SOFTMAX_BY("dnnl_logsoftmax_forward_desc_init", "onednn_log_softmax_axis", \
+               ASSAY_OP_log_softmax, t, libraries, onednn_softmax_axis_usable)
 /* f32 alone: bf16 is rounded on the way, beyond the bound of the op. */
-#define AXIS(t, libraries) \
-    SOFTMAX("onednn_softmax_axis", ASSAY_OP_softmax, t, libraries, onednn_softmax_axis_usable)
+#define AXIS(t, libraries)                                                                   \
+    SOFTMAX_BY("dnnl_softmax_forward_desc_init", "onednn_softmax_axis", ASSAY_OP_softmax, t, \
+               libraries, onednn_softmax_axis_usable)
 
 #define CONV2D(name, op, t, libraries, call)                                         \
     {                                                                                \
@@ -139,6 +150,9 @@ static const assay_kernel_desc kernels[] = {MATMUL(ASSAY_F32, f32),
                                             AXIS(ASSAY_F32, axis_f32),
                                             ROWS(ASSAY_BF16, softmax_bf16),
                                             ROWS(ASSAY_F16, softmax_f16),
+                                            LOG_ROWS(ASSAY_F32, log_f32),
+                                            LOG_ROWS(ASSAY_BF16, log_bf16),
+                                            LOG_AXIS(ASSAY_F32, log_axis_f32),
                                             FORWARD(ASSAY_F32, conv2d_f32),
                                             FORWARD(ASSAY_BF16, conv2d_bf16),
                                             DATA(ASSAY_F32, data_f32),

@@ -184,7 +184,9 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
         status = l->matmul_desc_init(&matmul, &md[0], &md[1], has_bias ? &md[2] : NULL,
                                      &md[p->count - 1]);
     else if (status == dnnl_success)
-        status = l->softmax_forward_desc_init(&softmax, dnnl_forward_inference, &md[0], 1);
+        status = (onednn_is_log_softmax(p->op)
+                      ? l->logsoftmax_forward_desc_init
+                      : l->softmax_forward_desc_init)(&softmax, dnnl_forward_inference, &md[0], 1);
     if (status == dnnl_success)
         status = make_attributes(l, p, &attributes);
     if (status != dnnl_success)

@@ -68,6 +68,12 @@ bool ref_doubtful(assay_dtype dtype, ref_dd value, double bound);
 const char *ref_element(const assay_tensor *t, int64_t index);
 double ref_load(const assay_tensor *t, int64_t index);
 
+/* Integers, exact: one at an address, as hi + lo, stored from that; and any element as hi + lo. */
+int64_t ref_integer_at(assay_dtype dtype, const char *at);
+ref_dd ref_of_integer(int64_t v);
+void ref_store_integer(assay_dtype dtype, char *at, ref_dd value);
+ref_dd ref_load_exact(const assay_tensor *t, int64_t index);
+
 /* The kernel on top of a `wide` function: `chunk` elements at a time, each rounded once. */
 typedef assay_status (*ref_wide_fn)(const assay_launch *launch, unsigned threads,
                                     const assay_wide *out);

@@ -9,43 +9,6 @@
 
 #include "backends/ref/ref.h"
 
-/* ---- operands ---- */
-
-static int64_t load_integer(assay_dtype dtype, const char *at)
-{
-    int64_t wide;
-    int32_t i32;
-    int16_t i16;
-    uint32_t u32;
-
-    switch (dtype) {
-    case ASSAY_I8:
-        return (int64_t)(signed char)*at;
-    case ASSAY_U8:
-        return (int64_t)(unsigned char)*at;
-    case ASSAY_I16:
-        memcpy(&i16, at, sizeof i16);
-        return i16;
-    case ASSAY_I32:
-        memcpy(&i32, at, sizeof i32);
-        return i32;
-    case ASSAY_U32:
-        memcpy(&u32, at, sizeof u32);
-        return u32;
-    default:
-        memcpy(&wide, at, sizeof wide);
-        return wide;
-    }
-}
-
-/* v = hi + lo: the nearest multiple of 2^32 and the rest, both exact. */
-static ref_dd of_integer(int64_t v)
-{
-    int64_t low = v & 0xffffffff;
-
-    return ref_fast_two_sum((double)(v - low), (double)low);
-}
-
 /* ---- to integers ---- */
 
 /* Bits below 2^n kept, the highest of them the sign's. */
@@ -67,9 +30,9 @@ static ref_dd truncated(const assay_dtype_info *to, double x)
     if (isnan(x))
         return (ref_dd){0.0, 0.0};
     if (whole > (double)to->max_int || whole >= 0x1p63)
-        return of_integer(to->max_int);
+        return ref_of_integer(to->max_int);
     if (whole < (double)to->min_int)
-        return of_integer(to->min_int);
+        return ref_of_integer(to->min_int);
     return (ref_dd){whole + 0.0, 0.0}; /* an integer has no -0 */
 }
 
@@ -82,8 +45,8 @@ static ref_dd converted(const assay_tensor *x, const assay_tensor *y, int64_t in
     const char *at = ref_element(x, index);
 
     if (!from->is_float) {
-        int64_t v = load_integer(x->dtype, at);
-        return of_integer(to->is_float ? v : wrapped(to, v));
+        int64_t v = ref_integer_at(x->dtype, at);
+        return ref_of_integer(to->is_float ? v : wrapped(to, v));
     }
     double v = assay_load_f64(x->dtype, at, 0);
     return to->is_float ? (ref_dd){v, 0.0} : truncated(to, v);
@@ -103,15 +66,6 @@ assay_status ref_wide_cast(const assay_launch *launch, unsigned threads, const a
     return ASSAY_OK;
 }
 
-static void store_integer(assay_dtype dtype, char *at, ref_dd value)
-{
-    /* 2^63 is no int64_t: the largest is that and -1. */
-    int64_t v = value.hi >= 0x1p63 ? INT64_MAX + (int64_t)(value.lo + 1.0)
-                                   : (int64_t)value.hi + (int64_t)value.lo;
-
-    memcpy(at, &v, assay_dtype_bytes(dtype)); /* little-endian */
-}
-
 assay_status ref_run_cast(const assay_launch *launch)
 {
     const assay_tensor *x = &launch->operands[0], *y = &launch->operands[1];
@@ -126,7 +80,7 @@ assay_status ref_run_cast(const assay_launch *launch)
         }
         ref_dd value = converted(x, y, i);
         if (!assay_dtype_describe(y->dtype)->is_float)
-            store_integer(y->dtype, at, value);
+            ref_store_integer(y->dtype, at, value);
         else if (y->dtype == ASSAY_F64)
             assay_store_f64(y->dtype, at, 0, ref_round(ASSAY_F64, value));
         else

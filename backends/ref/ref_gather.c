@@ -12,7 +12,7 @@ REF_OP(gather, 1 << 18)
     ASSAY_TRY(ref_index_check(launch, table->dims[0]));
     for (int64_t i = 0; i < out->count; i++) {
         int64_t row = ref_index_at(index, (out->first + i) / cols);
-        ref_put(out, i, (ref_dd){ref_load(table, row * cols + (out->first + i) % cols), 0.0}, 0.0);
+        ref_put(out, i, ref_load_exact(table, row * cols + (out->first + i) % cols), 0.0);
     }
     return ASSAY_OK;
 }

@@ -3,16 +3,11 @@
 /* backends/ref/ref_index.c -- see ref_index.h. */
 #include "backends/ref/ref_index.h"
 
-#include <string.h>
-
 #include "runtime/host_backend.h"
 
 int64_t ref_index_at(const assay_tensor *index, int64_t i)
 {
-    int64_t value;
-
-    memcpy(&value, ref_element(index, i), sizeof value);
-    return value;
+    return ref_integer_at(index->dtype, ref_element(index, i));
 }
 
 assay_status ref_index_check(const assay_launch *launch, int64_t rows)

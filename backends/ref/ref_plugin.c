@@ -5,6 +5,7 @@
  * Never chosen unless asked for by name. */
 #include "backends/cast_pairs.h"
 #include "backends/host_plugin.h"
+#include "backends/index_pairs.h"
 #include "backends/ref/ref.h"
 
 #define INPUT                                                                              \
@@ -103,6 +104,11 @@ static const char *const cast_sources[] = {"backends/ref/ref_cast.c", "backends/
 #define PAIR(from, to) .dtype_count = 2, .dtypes = {from, to}, .caps = {INPUT, OUTPUT}
 #define CAST(from, to) ROW(cast, PAIR, none, ref_run_cast, "", ASSAY_##from, ASSAY_##to),
 
+#define NAMED(t, index) .dtype_count = 3, .dtypes = {t, index, t}, .caps = {INPUT, INPUT, OUTPUT}
+#define INDEX_ROWS(t, index)                                                \
+    ROW(gather, NAMED, none, ref_run_gather, "", ASSAY_##t, ASSAY_##index), \
+        ROW(scatter, NAMED, none, ref_run_scatter, "", ASSAY_##t, ASSAY_##index),
+
 static const assay_kernel_desc kernels[] = {
     CAST_PAIRS(CAST) ROWS(matmul, BINARY, matmul_libraries, ref_run_matmul),
     ROW(matmul, MIXED, matmul_libraries, ref_run_matmul, "_f16_f32", ASSAY_F16, ASSAY_F32),
@@ -113,7 +119,7 @@ static const assay_kernel_desc kernels[] = {
     ROWS(softmax, UNARY, softmax_last_dim_libraries, ref_run_softmax),
 #define REF_ROW(op, shape, libraries, ...) ROWS(op, shape, libraries, ref_run_##op),
 #include "backends/ref/ref_ops.def"
-};
+    INDEX_PAIRS(INDEX_ROWS)};
 
 #define ORACLE(op_name, wide_)                                                             \
     {                                                                                      \

@@ -81,6 +81,61 @@ double ref_load(const assay_tensor *t, int64_t index)
     return assay_load_f64(t->dtype, ref_element(t, index), 0);
 }
 
+/* ---- integers: those of 64 bits have more bits than a double ---- */
+
+int64_t ref_integer_at(assay_dtype dtype, const char *at)
+{
+    int64_t wide;
+    int32_t i32;
+    int16_t i16;
+    uint32_t u32;
+
+    switch (dtype) {
+    case ASSAY_I8:
+        return (int64_t)(signed char)*at;
+    case ASSAY_U8:
+        return (int64_t)(unsigned char)*at;
+    case ASSAY_I16:
+        memcpy(&i16, at, sizeof i16);
+        return i16;
+    case ASSAY_I32:
+        memcpy(&i32, at, sizeof i32);
+        return i32;
+    case ASSAY_U32:
+        memcpy(&u32, at, sizeof u32);
+        return u32;
+    default:
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    }
+}
+
+/* The nearest multiple of 2^32 and the rest. */
+ref_dd ref_of_integer(int64_t v)
+{
+    int64_t low = v & 0xffffffff;
+
+    return ref_fast_two_sum((double)(v - low), (double)low);
+}
+
+void ref_store_integer(assay_dtype dtype, char *at, ref_dd value)
+{
+    /* 2^63 is no int64_t: the largest is that and -1. */
+    int64_t v = value.hi >= 0x1p63 ? INT64_MAX + (int64_t)(value.lo + 1.0)
+                                   : (int64_t)value.hi + (int64_t)value.lo;
+
+    memcpy(at, &v, assay_dtype_bytes(dtype)); /* little-endian */
+}
+
+ref_dd ref_load_exact(const assay_tensor *t, int64_t index)
+{
+    if (assay_dtype_describe(t->dtype)->is_float)
+        return (ref_dd){ref_load(t, index), 0.0};
+    return ref_of_integer(ref_integer_at(t->dtype, ref_element(t, index)));
+}
+
+/* ---- the kernel on top ---- */
+
 static char *output_element(const assay_tensor *t, int64_t index)
 {
     const char *base = assay_tensor_data(t);
@@ -92,6 +147,10 @@ static void store_rounded(const assay_tensor *t, const assay_wide *wide)
 {
     for (int64_t i = 0; i < wide->count; i++) {
         ref_dd value = {wide->hi[i], wide->lo[i]};
+        if (!assay_dtype_describe(t->dtype)->is_float) {
+            ref_store_integer(t->dtype, output_element(t, wide->first + i), value);
+            continue;
+        }
         double rounded =
             t->dtype == ASSAY_F64 ? ref_round(ASSAY_F64, value) : ref_round_odd(value.hi, value.lo);
         assay_store_f64(t->dtype, output_element(t, wide->first + i), 0, rounded);

@@ -25,8 +25,8 @@ REF_OP(scatter, 1 << 18)
         last[ref_index_at(index, i)] = i;
     for (int64_t i = 0; i < out->count; i++) {
         int64_t at = out->first + i, from = last[at / cols];
-        double v = from < 0 ? ref_load(y, at) : ref_load(x, from * cols + at % cols);
-        ref_put(out, i, (ref_dd){v, 0.0}, 0.0);
+        ref_dd v = from < 0 ? ref_load_exact(y, at) : ref_load_exact(x, from * cols + at % cols);
+        ref_put(out, i, v, 0.0);
     }
     free(last);
     return ASSAY_OK;

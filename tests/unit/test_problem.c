@@ -65,6 +65,23 @@ START_TEST(text_is_canonical)
 }
 END_TEST
 
+/* What one dtype stands for: T alone, or with the U that goes without saying; else it is refused.
+ */
+START_TEST(one_dtype_stands_for_a_tuple)
+{
+    assay_problem p;
+
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_matmul, ASSAY_BF16, &p), ASSAY_OK);
+    ck_assert(p.dtypes[0] == ASSAY_BF16 && p.dtypes[2] == ASSAY_BF16);
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_gather, ASSAY_U8, &p), ASSAY_OK);
+    ck_assert(p.dtypes[0] == ASSAY_U8 && p.dtypes[1] == ASSAY_I64 && p.dtypes[2] == ASSAY_U8);
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_cast, ASSAY_U8, &p), ASSAY_INVALID);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "such as u8,f64"));
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_gather, ASSAY_F8E5M2, &p), ASSAY_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "not one of f64|f32|f16|bf16|f8e4m3|i8"));
+}
+END_TEST
+
 START_TEST(text_of_cost_keeps_only_the_class)
 {
     ck_text("matmul f32,f32,f32 m=1,n=2,k=3,alpha=0.5,beta=1", ASSAY_TEXT_COST,
@@ -223,6 +240,7 @@ static Suite *suite(void)
     tcase_add_test(catalogue, catalogue_rows_are_complete);
     tcase_add_test(catalogue, op_find_names_all_ops_when_unknown);
     tcase_add_test(text, text_is_canonical);
+    tcase_add_test(text, one_dtype_stands_for_a_tuple);
     tcase_add_test(text, text_of_cost_keeps_only_the_class);
     tcase_add_test(text, text_survives_a_round_trip);
     tcase_add_loop_test(text, bad_text_says_what_and_how, 0,
