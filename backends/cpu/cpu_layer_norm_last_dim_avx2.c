@@ -33,4 +33,4 @@
 
 CPU_ROW_TYPES(ROW, 0)
 CPU_ROW_TYPES(CPU_ROW_ENTRY, 0)
-CPU_ROW_RUN(layer_norm_last_dim, ASSAY__REAL(launch->problem, layer_norm_last_dim, eps))
+CPU_ROW_RUN(layer_norm_last_dim, avx2, ASSAY__REAL(launch->problem, layer_norm_last_dim, eps))

@@ -24,4 +24,4 @@
 
 CPU_ROW_TYPES(ROW, 0)
 CPU_ROW_TYPES(CPU_ROW_ENTRY, 0)
-CPU_ROW_RUN(rms_norm_last_dim, ASSAY__REAL(launch->problem, rms_norm_last_dim, eps))
+CPU_ROW_RUN(rms_norm_last_dim, avx2, ASSAY__REAL(launch->problem, rms_norm_last_dim, eps))
