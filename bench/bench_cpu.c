@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/deployment.h"
 #include "assay/plugin.h"
 #include "bench/bench_print.h"
 #include "runtime/host_backend.h"
 #include "runtime/host_team.h"
+#include "runtime/machine.h"
 #include "runtime/plugin_set.h"
 
 #if defined(__x86_64__)
@@ -202,23 +204,47 @@ static const stream_row streams[] = {
     {"cpu_exp_avx2", ASSAY_OP_exp, 2, 8, 0.0, 0.0, 1}, /* through f64: exactness, not speed */
     {"cpu_exp_fast_avx2", ASSAY_OP_exp, 2, 8, 0.6, 0.75, 1},
     {"cpu_softmax_avx2", ASSAY_OP_softmax_last_dim, 2, 8, 0.6, 0.75, 1},
+    {"cpu_tanh_fast_avx512", ASSAY_OP_tanh, 2, 8, 0.6, 0.75, 1},
+    {"cpu_gelu_fast_avx512", ASSAY_OP_gelu, 2, 8, 0.6, 0.75, 1},
+    {"cpu_gelu_erf_fast_avx512", ASSAY_OP_gelu_erf, 2, 8, 0.0, 0.0, 1},
+    {"cpu_silu_fast_avx512", ASSAY_OP_silu, 2, 8, 0.0, 0.0, 1},
+    {"cpu_log_fast_avx512", ASSAY_OP_log, 2, 8, 0.0, 0.0, 1},
+    {"cpu_rsqrt_avx512", ASSAY_OP_rsqrt, 2, 8, 0.0, 0.0, 1},
+    {"cpu_exp_fast_avx512", ASSAY_OP_exp, 2, 8, 0.6, 0.75, 1},
+    {"cpu_softmax_avx512", ASSAY_OP_softmax_last_dim, 2, 8, 0.6, 0.75, 1},
     {"cpu_rms_norm_last_dim_avx2", ASSAY_OP_rms_norm_last_dim, 2, 8, 0.9, 0.9, 1},
     {"cpu_layer_norm_last_dim_avx2", ASSAY_OP_layer_norm_last_dim, 2, 8, 0.9, 0.9, 1},
 };
+
+/* Whether this CPU has the instructions of a kernel. */
+static bool runs_here(const assay_kernel_desc *k)
+{
+    const assay__machine here = ASSAY__MACHINE_HERE;
+    char usable[512], missing[64];
+
+    return assay__machine_isa(&here, usable, sizeof usable) &&
+           assay_isa_covers(usable, k->requires_isa, missing, sizeof missing);
+}
 
 static void bench_streams(const assay_manifest *cpu, int threads)
 {
     enum { ROWS = sizeof streams / sizeof *streams };
     contest list[ROWS + 1] = {{.run = run_copy, .name = "copy"}};
+    const stream_row *rows[ROWS];
+    size_t count = 0;
     assay_problem problems[ROWS];
     assay_tensor operands[ROWS][3];
     float *second = floats(ELEMENTS);
 
     copy_threads = threads;
-    for (size_t i = 0; i < ROWS; i++) {
-        const stream_row *s = &streams[i];
+    for (size_t row = 0; row < ROWS; row++) {
+        const stream_row *s = rows[count] = &streams[row];
+        const size_t i = count;
         contest *c = &list[i + 1];
         *c = (contest){.run = run_kernel, .kernel = find(cpu, s->kernel, ASSAY_F32)};
+        if (c->kernel != NULL && !runs_here(c->kernel))
+            continue;
+        count++;
         if (c->kernel == NULL || assay_problem_init(s->op, ASSAY_F32, &problems[i]) != ASSAY_OK)
             abort();
         if (assay_op_param_index(s->op, "cols") >= 0) {
@@ -238,12 +264,12 @@ static void bench_streams(const assay_manifest *cpu, int threads)
         c->tunables[0] = threads;
         c->tunables[1] = s->nontemporal;
     }
-    time_all(list, ROWS + 1);
+    time_all(list, count + 1);
     double copy = 8.0 * ELEMENTS / list[0].least_ns;
-    for (size_t i = 0; i < ROWS; i++)
-        print_share(streams[i].kernel, threads,
-                    share_of(&list[i + 1], &list[0], streams[i].bytes / 8.0), copy,
-                    threads == 1 ? streams[i].goal_1 : streams[i].goal_2);
+    for (size_t i = 0; i < count; i++)
+        print_share(rows[i]->kernel, threads,
+                    share_of(&list[i + 1], &list[0], rows[i]->bytes / 8.0), copy,
+                    threads == 1 ? rows[i]->goal_1 : rows[i]->goal_2);
     free(second);
 }
 

@@ -3,15 +3,18 @@
 /* bench/bench_exhaustive.c -- all 2^32 inputs of exp f32: the kernels of the CPU plug-in against
  * the reference, on two cores.
  *
- * bench_exhaustive [SHIFT]: only 2^(32-SHIFT) inputs, evenly spread, for a look while working. */
+ * bench_exhaustive [SHIFT [OP]]: only 2^(32-SHIFT) inputs, evenly spread, for a look while working;
+ * another op, and then kernels of 512 bits too, most of which give the bits of narrower ones. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/deployment.h"
 #include "bench/bench_print.h"
 #include "calibrate/unary_launch.h"
 #include "runtime/host_backend.h"
+#include "runtime/machine.h"
 #include "runtime/plugin_set.h"
 
 #define GOAL_S 25.0
@@ -118,21 +121,34 @@ static bool bench_kernel(const assay_kernel_desc *k, const assay__backend *backe
     return true;
 }
 
+static bool is_asked_for(const assay_kernel_desc *k, assay_op_id op, bool with_wide)
+{
+    const assay__machine here = ASSAY__MACHINE_HERE;
+    char usable[512], missing[64];
+
+    return k->op == op && k->dtypes[0] == ASSAY_F32 &&
+           (with_wide || strstr(k->name, "avx512") == NULL) &&
+           assay__machine_isa(&here, usable, sizeof usable) &&
+           assay_isa_covers(usable, k->requires_isa, missing, sizeof missing);
+}
+
 int main(int argc, char **argv)
 {
     const assay_manifest *cpu = load("cpu"), *ref = load("ref");
     unsigned cpus = assay__host_usable_cpus(), shift = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
+    assay_op_id op = ASSAY_OP_exp;
     assay__backend backend;
 
     if (cpu == NULL || ref == NULL || shift > 12 ||
+        (argc > 2 && assay_op_find(argv[2], &op) != ASSAY_OK) ||
         assay__backend_init(cpu->backend, &backend) != ASSAY_OK ||
         assay__backend_open(&backend) != ASSAY_OK)
         return 1;
-    const assay_oracle_desc *oracle = oracle_of(ref, ASSAY_OP_exp);
+    const assay_oracle_desc *oracle = oracle_of(ref, op);
     bool ok = oracle != NULL;
     for (size_t i = 0; ok && i < cpu->kernel_count; i++) {
         const assay_kernel_desc *k = assay__manifest_kernel(cpu, i);
-        if (k->op == ASSAY_OP_exp && k->dtypes[0] == ASSAY_F32)
+        if (is_asked_for(k, op, argc > 2))
             ok = bench_kernel(k, &backend, oracle, cpus < 2 ? cpus : 2, shift);
     }
     assay__backend_close(&backend);
