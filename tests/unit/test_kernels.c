@@ -446,6 +446,15 @@ static const struct leading {
 } leading[] = {{ASSAY_OP_matmul, "batch=2,m=13,n=21,k=9"},
                {ASSAY_OP_matmul, "m=9,n=35,k=300,trans_a=t,beta=1"},
                {ASSAY_OP_matmul, "m=9,n=35,k=12,trans_b=t"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=n,trans_b=n,beta=0.5"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=n,trans_b=t,beta=0.5"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=n,trans_b=c,beta=0.5"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=t,trans_b=n,beta=0.5"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=t,trans_b=t,beta=0.5"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=t,trans_b=c,beta=0.5"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=c,trans_b=n,beta=0.5"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=c,trans_b=t,beta=0.5"},
+               {ASSAY_OP_matmul, "m=9,n=20,k=13,trans_a=c,trans_b=c,beta=0.5"},
                {ASSAY_OP_fused_linear, "batch=2,m=13,n=21,k=9"},
                {ASSAY_OP_fused_linear, "m=9,n=35,k=300"}};
 #define LEADING (sizeof leading / sizeof *leading)
