@@ -75,10 +75,11 @@ static bool is_known(const assay__expr *e, const assay__row_values *values)
     return e != NULL && assay__expr_eval(e, values->slots, values->bytes, &value);
 }
 
-static bool function_knows(const assay_kernel_desc *desc, const assay_problem *problem)
+static bool function_knows(const assay__pick_store *store, const assay_kernel_desc *desc,
+                           const assay_problem *problem)
 {
-    const assay_capabilities none = {
-        .struct_size = sizeof none, .flops_per_ns = (double)NAN, .bytes_per_ns = (double)NAN};
+    const assay_capabilities *caps =
+        problem->dtypes[0] == ASSAY_F64 ? &store->of_f64 : &store->of_f32;
     assay_tensor operands[ASSAY_MAX_OPERANDS];
     int64_t dims[ASSAY_MAX_RANK];
     uint32_t rank;
@@ -90,12 +91,13 @@ static bool function_knows(const assay_kernel_desc *desc, const assay_problem *p
             assay_tensor_host(NULL, (assay_dtype)problem->dtypes[i], rank, dims, NULL,
                               &operands[i]) != ASSAY_OK)
             return false;
-    return desc->cost_fn(problem, operands, problem->dtype_count, &none).tier < ASSAY_TIER_UNKNOWN;
+    return desc->cost_fn(problem, operands, problem->dtype_count, caps).tier < ASSAY_TIER_UNKNOWN;
 }
 
-bool assay__declares_cost(const assay__row_code *code, const assay_kernel_desc *desc,
-                          const assay_problem *problem, assay__row_values *values)
+bool assay__declares_cost(const assay__pick_store *store, const assay__row_code *code,
+                          const assay_kernel_desc *desc, const assay_problem *problem,
+                          assay__row_values *values)
 {
     return is_known(code->cost_flops, values) || is_known(code->cost_bytes, values) ||
-           function_knows(desc, problem);
+           function_knows(store, desc, problem);
 }

@@ -136,8 +136,9 @@ void assay__copies_text(unsigned copies, char *buf, size_t cap);
 
 /* Is there a cost that the kernel itself declares, an expression or a function, and known for this
  * problem?  It ranks devices and ops, never rivals, and so is worth no more than its name. */
-bool assay__declares_cost(const assay__row_code *code, const assay_kernel_desc *desc,
-                          const assay_problem *problem, assay__row_values *values);
+bool assay__declares_cost(const assay__pick_store *store, const assay__row_code *code,
+                          const assay_kernel_desc *desc, const assay_problem *problem,
+                          assay__row_values *values);
 
 /* ---- the context ---- */
 

@@ -281,7 +281,7 @@ static assay_status collect_defaults(const assay__generation *g, const assay_que
         if (may_be_proven(g, q))
             item->proven = assay__proven_of(g, &rows[i], tunables, &q->problem);
         take_evidence(item);
-        if (assay__declares_cost(code, rows[i].desc, &q->problem, values))
+        if (assay__declares_cost(g->store, code, rows[i].desc, &q->problem, values))
             item->tier = ASSAY_TIER_DECLARED;
     }
     return ASSAY_OK;

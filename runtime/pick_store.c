@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "runtime/error.h"
+#include "runtime/host_backend.h"
 #include "runtime/pick_key.h"
 
 struct assay__quarantined {
@@ -394,6 +395,8 @@ assay_status assay__pick_store_create(assay__pick_store **out)
     if (s == NULL)
         return fail_memory();
     s->copy_bytes_per_ns = (double)NAN;
+    s->of_f32 = s->of_f64 = (assay_capabilities){
+        .struct_size = sizeof s->of_f32, .flops_per_ns = (double)NAN, .bytes_per_ns = (double)NAN};
     *out = s;
     return ASSAY_OK;
 }
@@ -431,6 +434,53 @@ static assay_status read_copy_rate(const assay__store_ops *ops, assay__store *st
     return status == ASSAY_NOTFOUND ? ASSAY_OK : status;
 }
 
+/* The fastest of the named peaks of `threads` threads. */
+static assay_status fastest_peak(const assay__store_ops *ops, assay__store *store, const char *hex,
+                                 const char *const *names, uint32_t threads, double *out)
+{
+    char name[64];
+
+    *out = (double)NAN;
+    for (size_t i = 0; names[i] != NULL; i++) {
+        double value = 0;
+        (void)snprintf(name, sizeof name, "%s_t%u", names[i], threads);
+        assay_status status = ops->peak(store, hex, name, &value);
+        if (status != ASSAY_OK && status != ASSAY_NOTFOUND)
+            return status;
+        if (status == ASSAY_OK && value > 0 && !(value <= *out))
+            *out = value;
+    }
+    return ASSAY_OK;
+}
+
+/* Of all CPUs where that was measured, else of one. */
+static assay_status read_capabilities(const assay__store_ops *ops, assay__store *store,
+                                      const char *hex, const char *const *flops,
+                                      assay_capabilities *out)
+{
+    static const char *const copies[] = {"copy_nt", "copy_plain", NULL};
+    const uint32_t counts[] = {assay__host_usable_cpus(), 1};
+
+    for (size_t i = 0; i < 2; i++) {
+        *out = (assay_capabilities){.struct_size = sizeof *out, .threads = counts[i]};
+        ASSAY_TRY(fastest_peak(ops, store, hex, flops, counts[i], &out->flops_per_ns));
+        ASSAY_TRY(fastest_peak(ops, store, hex, copies, counts[i], &out->bytes_per_ns));
+        if (!isnan(out->flops_per_ns))
+            break;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status read_device(const assay__store_ops *ops, assay__store *store, const char *hex,
+                                assay__pick_store *s)
+{
+    static const char *const f32[] = {"fma_f32_avx512", "fma_f32_avx2", "fma_f32_portable", NULL};
+    static const char *const f64[] = {"fma_f64_avx512", "fma_f64_avx2", "fma_f64_portable", NULL};
+
+    ASSAY_TRY(read_capabilities(ops, store, hex, f32, &s->of_f32));
+    return read_capabilities(ops, store, hex, f64, &s->of_f64);
+}
+
 static assay_status read_all(const assay__store_ops *ops, assay__store *store, const char *hex,
                              assay__pick_store *s)
 {
@@ -446,6 +496,7 @@ static assay_status read_all(const assay__store_ops *ops, assay__store *store, c
     if (s->proof_count > 1)
         qsort(s->proofs, s->proof_count, sizeof *s->proofs, proof_order);
     ASSAY_TRY(read_copy_rate(ops, store, hex, s));
+    ASSAY_TRY(read_device(ops, store, hex, s));
     if (s->variant_count > 1)
         qsort(s->variants, s->variant_count, sizeof *s->variants, variant_order);
     if (s->quarantine_count > 1)

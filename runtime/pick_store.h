@@ -61,6 +61,8 @@ typedef struct assay__pick_store {
     assay__stored_proof *proofs; /* sorted by revision */
     size_t proof_count, proof_cap;
     double copy_bytes_per_ns; /* of one thread, bytes read and written; NaN: not measured here */
+    /* What cost functions are told of the device: peaks of `threads` threads; NaN: not measured. */
+    assay_capabilities of_f32, of_f64;
 } assay__pick_store;
 
 /* An empty one: no store. */

@@ -86,12 +86,12 @@ typedef struct assay_claims {
         -1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_ABSENT \
     }
 
-/* Device facts that cost functions and expressions may use; NaN: unknown. */
+/* What a sweep measured of the device, for cost functions; NaN: never measured here. */
 typedef struct assay_capabilities {
     uint32_t struct_size;
-    double flops_per_ns;
-    double bytes_per_ns;
-    uint32_t threads;
+    double flops_per_ns; /* fused multiply-adds count twice; f64 for problems of f64, else f32 */
+    double bytes_per_ns; /* of a copy in memory, bytes read and written */
+    uint32_t threads;    /* that both peaks are of; 0: unknown */
 } assay_capabilities;
 
 typedef enum assay_tier { /* where a cost came from; larger is weaker */

@@ -28,9 +28,10 @@ typedef struct fake_store {
     size_t proof_count;
     int is_still; /* nobody commits: the data version stays */
     int64_t commits;
-    double copy_rate; /* peak copy_plain_t1; 0: not measured */
-    int inside;       /* a snapshot is open */
-    int closed;       /* how often */
+    double copy_rate;    /* peak copy_plain_t1; 0: not measured */
+    double fma_rates[2]; /* peaks fma_f32_portable_t1, fma_f64_avx2_t1; 0: not measured */
+    int inside;          /* a snapshot is open */
+    int closed;          /* how often */
 } fake_store;
 
 extern fake_store fake;

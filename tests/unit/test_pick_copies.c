@@ -251,6 +251,20 @@ static assay_cost known_cost(const assay_problem *problem, const assay_tensor *o
     return cost;
 }
 
+/* Knows only what it is told of the device. */
+static assay_cost device_cost(const assay_problem *problem, const assay_tensor *operands,
+                              size_t count, const assay_capabilities *caps)
+{
+    const bool is_told = caps->struct_size == sizeof *caps && caps->threads == 1 &&
+                         caps->flops_per_ns >= 3 && caps->flops_per_ns <= 3 &&
+                         caps->bytes_per_ns >= 8 && caps->bytes_per_ns <= 8;
+
+    (void)problem;
+    (void)operands;
+    (void)count;
+    return (assay_cost){.tier = is_told ? ASSAY_TIER_DECLARED : ASSAY_TIER_UNKNOWN};
+}
+
 static assay_cost unknown_cost(const assay_problem *problem, const assay_tensor *operands,
                                size_t count, const assay_capabilities *caps)
 {
@@ -290,6 +304,21 @@ START_TEST(declared_cost_that_is_unknown_here_is_none)
     ck_assert_int_eq(route.tier, ASSAY_TIER_UNKNOWN);
     ck_assert_int_eq(explained("tiled", 8)->route.tier, ASSAY_TIER_DECLARED);
     ck_assert_int_eq(explained("plain", 0)->route.tier, ASSAY_TIER_UNKNOWN);
+}
+END_TEST
+
+/* The peaks of the problem's dtype, f32 here, of the CPUs that were measured. */
+START_TEST(cost_functions_are_told_the_peaks)
+{
+    fake.route_count = 0;
+    descs[TILED].cost_fn = device_cost;
+    fake.copy_rate = 8;
+    fake.fma_rates[0] = _i == 0 ? 3 : 0;
+    fake.fma_rates[1] = _i == 0 ? 5 : 3;
+    ask(PROBLEM);
+    pick_route();
+    ck_assert_int_eq(explained("tiled", 8)->route.tier,
+                     _i == 0 ? ASSAY_TIER_DECLARED : ASSAY_TIER_UNKNOWN);
 }
 END_TEST
 
@@ -424,6 +453,7 @@ static void fill(TCase *subject)
     tcase_add_test(subject, inputs_too_little_aligned_are_copied);
     tcase_add_test(subject, declared_costs_never_rank_rivals);
     tcase_add_test(subject, declared_cost_that_is_unknown_here_is_none);
+    tcase_add_loop_test(subject, cost_functions_are_told_the_peaks, 0, 2);
     tcase_add_test(subject, run_makes_inputs_contiguous);
     tcase_add_loop_test(subject, tensor_copy_takes_any_strides, 0, 4);
     tcase_add_test(subject, tensor_copy_of_one_none_and_unlike_ones);
