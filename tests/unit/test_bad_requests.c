@@ -13,17 +13,8 @@
 
 #include "runtime/problem_text.h"
 #include "tests/support/every_kernel.h"
+#include "tests/support/no_leak_scan.h"
 #include "tests/support/op_cases.h"
-
-#ifdef __SANITIZE_ADDRESS__
-/* The leak scan dies in processes whose libraries keep threads of their own. */
-int __lsan_is_turned_off(void);
-
-int __lsan_is_turned_off(void)
-{
-    return 1;
-}
-#endif
 
 #define SEED UINT64_C(0xbad)
 #define ROOM (UINT64_C(1) << 20)

@@ -13,6 +13,7 @@
 #include "assay/status.h"
 #include "calibrate/inputs.h"
 #include "tests/support/every_kernel.h"
+#include "tests/support/no_leak_scan.h"
 #include "tests/support/plugin_case.h"
 
 static const assay_manifest *ref, *cpu;

@@ -13,18 +13,9 @@
 
 #include "assay/status.h"
 #include "calibrate/inputs.h"
+#include "tests/support/no_leak_scan.h"
 #include "tests/support/plugin_all.h"
 #include "tests/support/plugin_case.h"
-
-#ifdef __SANITIZE_ADDRESS__
-/* The leak scan dies in processes whose libraries keep threads of their own. */
-int __lsan_is_turned_off(void);
-
-int __lsan_is_turned_off(void)
-{
-    return 1;
-}
-#endif
 
 static bool same(double got, double want)
 {

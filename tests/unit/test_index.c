@@ -12,19 +12,10 @@
 #include "assay/status.h"
 #include "calibrate/inputs.h"
 #include "tests/support/every_kernel.h"
+#include "tests/support/no_leak_scan.h"
 #include "tests/support/plugin_all.h"
 #include "tests/support/plugin_case.h"
 #include "tuner/arena.h"
-
-#ifdef __SANITIZE_ADDRESS__
-/* The leak scan dies in processes whose libraries keep threads of their own. */
-int __lsan_is_turned_off(void);
-
-int __lsan_is_turned_off(void)
-{
-    return 1;
-}
-#endif
 
 static const assay_dtype floats[] = {ASSAY_F64, ASSAY_F32, ASSAY_F16, ASSAY_BF16};
 #define FLOATS 4

@@ -13,6 +13,7 @@
 #include "calibrate/accept.h"
 #include "calibrate/inputs.h"
 #include "sweep/acceptance.h"
+#include "tests/support/no_leak_scan.h"
 #include "tests/support/op_cases.h"
 #include "tests/support/plugin_all.h"
 #include "tests/support/plugin_case.h"
@@ -166,17 +167,6 @@ static judge judge_make(const plugin_case *c, const assay_kernel_desc *k, const 
     }
     return j;
 }
-
-#ifdef __SANITIZE_ADDRESS__
-/* The leak scan at the end of a test dies (signal 11 in its tracer) in processes whose libraries
- * keep threads of their own; test_unary_launch and test_ref look for leaks of our code. */
-int __lsan_is_turned_off(void);
-
-int __lsan_is_turned_off(void)
-{
-    return 1;
-}
-#endif
 
 /* VDPBF16PS and TDPBF16PS, which a library may choose for bf16, take subnormals for zero whatever
  * the control register says, operands and results alike (Intel's instruction set reference); own

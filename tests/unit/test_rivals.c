@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/no_leak_scan.h"
 #include "tests/support/plugin_case.h"
 
 static const struct rival {

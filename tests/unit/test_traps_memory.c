@@ -13,17 +13,8 @@
 #include "assay/status.h"
 #include "runtime/backend_slots.h"
 #include "tests/support/every_kernel.h"
+#include "tests/support/no_leak_scan.h"
 #include "tests/support/plugin_all.h"
-
-#ifdef __SANITIZE_ADDRESS__
-/* The leak scan dies in processes whose libraries keep threads of their own. */
-int __lsan_is_turned_off(void);
-
-int __lsan_is_turned_off(void)
-{
-    return 1;
-}
-#endif
 
 static assay__backend backend;
 

@@ -12,20 +12,11 @@
 #include "assay/status.h"
 #include "calibrate/inputs.h"
 #include "runtime/caps.h"
+#include "tests/support/no_leak_scan.h"
 #include "tests/support/op_cases.h"
 #include "tests/support/plugin_all.h"
 #include "tests/support/plugin_case.h"
 #include "tuner/arena.h"
-
-#ifdef __SANITIZE_ADDRESS__
-/* The leak scan dies in processes whose libraries keep threads of their own. */
-int __lsan_is_turned_off(void);
-
-int __lsan_is_turned_off(void)
-{
-    return 1;
-}
-#endif
 
 typedef enum view { OFFSET, LEADING, STRIDED, BROADCAST, NEGATIVE, VIEWS } view;
 
