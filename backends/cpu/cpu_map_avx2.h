@@ -31,6 +31,11 @@
 #define CPU_UNARY_AVX2(op, f, g, h) CPU_UNARY_KERNEL(op, avx2, f, g, h)
 #define CPU_UNARY_FAST_AVX2(op, g)  CPU_UNARY_FAST(op, avx2, g)
 
+/* Around the caches, a kernel is bound by how much a core asks of memory at a time: its own look
+ * ahead stops at the end of a page, so that two pages are taken side by side, and the same place of
+ * the next two is asked for. */
+#define CPU_PAGE 4096
+
 #define CPU_BINARY_SPAN_AVX2(entry, name, type, lanes, vector, f)                                 \
     static inline void part_##entry(const type *a, const type *b, type *y, int64_t n)             \
     {                                                                                             \
@@ -53,6 +58,27 @@
             cpu_out_##name(y + i, f(cpu_in_##name(a + i), cpu_in_##name(b + i)), nt);             \
         return i;                                                                                 \
     }                                                                                             \
+    /* A line of y. */                                                                            \
+    static inline                                                                                 \
+        __attribute__((always_inline)) void line_##entry(const type *a, const type *b, type *y)   \
+    {                                                                                             \
+        _mm_prefetch((const char *)a + 2 * CPU_PAGE, _MM_HINT_T0);                                \
+        _mm_prefetch((const char *)b + 2 * CPU_PAGE, _MM_HINT_T0);                                \
+        vectors_##entry(a, b, y, 0, (int64_t)(64 / sizeof *y), true);                             \
+    }                                                                                             \
+    static inline int64_t pages_##entry(const type *a, const type *b, type *y, int64_t i,         \
+                                        int64_t n)                                                \
+    {                                                                                             \
+        enum { PAGE = CPU_PAGE / sizeof *y, LINE = 64 / sizeof *y };                              \
+        int64_t lead = elements_to_align(y + i, 64, sizeof *y, n - i);                            \
+        i = vectors_##entry(a, b, y, i, i + lead, true);                                          \
+        for (; i + 4 * PAGE <= n; i += PAGE)                                                      \
+            for (int64_t end = i + PAGE; i < end; i += LINE) {                                    \
+                line_##entry(a + i, b + i, y + i);                                                \
+                line_##entry(a + i + PAGE, b + i + PAGE, y + i + PAGE);                           \
+            }                                                                                     \
+        return i;                                                                                 \
+    }                                                                                             \
     static void span_##entry(const void *left, const void *right, void *out, int64_t n,           \
                              bool nontemporal)                                                    \
     {                                                                                             \
@@ -62,6 +88,7 @@
         if (nontemporal) {                                                                        \
             i = elements_to_align(y, cpu_align_##name, sizeof *y, n);                             \
             part_##entry(a, b, y, i);                                                             \
+            i = pages_##entry(a, b, y, i, n);                                                     \
             i = vectors_##entry(a, b, y, i, n, true);                                             \
             _mm_sfence();                                                                         \
         } else {                                                                                  \
