@@ -64,7 +64,8 @@ static const assay__args_spec spec = {
                "assay bench --db assay.db --format csv",
     .notes =
         "lo and hi are a 95 % interval of the value, for peaks the range of the runs; n is the\n"
-        "number of samples. Rates of false winners and of planted differences that were missed\n"
+        "number of samples. Rates of false winners and of planted differences that were not\n"
+        "found (missed: called equal or faster; undecidable: called undecided)\n"
         "are judged by the whole interval and may be undecided: --self-test takes more pairs.\n"
         "Ingest writes a store in $TMPDIR and removes it. Peaks and twins wait for a sweep that\n"
         "measures on this device. Other processes disturb these figures: look at them on a quiet\n"

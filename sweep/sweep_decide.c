@@ -249,7 +249,8 @@ static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const swee
     assay_verdict_rule rule = rule_of(s, n);
 
     rule.confidence = s->o->profile->confirm_confidence;
-    ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, &rule, r));
+    ASSAY_TRY(
+        assay__confirm(c->confirm_ns, base->confirm_ns, n, s->o->profile->confirms, &rule, r));
     book_ratio(c, &r->comparison, &rule);
     c->slower = r->comparison.verdict == ASSAY_VERDICT_SLOWER;
     return ASSAY_OK;

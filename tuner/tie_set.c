@@ -4,8 +4,8 @@
 #include "tuner/verdict.h"
 
 #include "runtime/error.h"
+#include "tuner/log_interval.h"
 #include "tuner/stats.h"
-#include "tuner/student.h"
 #include "tuner/verdict_rule.h"
 
 #include <math.h>
@@ -43,76 +43,72 @@ int assay__tie_compare(const assay_tie_entry *a, const assay_tie_entry *b)
 typedef struct field {
     const double *logs; /* borrowed: count x visits */
     size_t count, visits;
-    double *mean;     /* owned: per candidate */
+    double *centre;   /* owned: per candidate, of what is left without the visits' effects */
     double *visit;    /* owned: per visit, median over the candidates */
-    double *variance; /* owned: per candidate, around its mean and the visits' effects */
-    double *scratch;  /* owned: count */
+    double *variance; /* owned: per candidate, around its centre and the visits' effects */
+    double *gap;      /* owned: per candidate, to the leader */
+    double *scratch;  /* owned: count or visits, the larger */
 } field;
 
 static void field_clear(field *f)
 {
-    free(f->mean);
+    free(f->centre);
     free(f->visit);
     free(f->variance);
+    free(f->gap);
     free(f->scratch);
 }
 
 static assay_status field_init(field *f, const double *logs, size_t count, size_t visits)
 {
     *f = (field){.logs = logs, .count = count, .visits = visits};
-    f->mean = calloc(count, sizeof *f->mean);
+    f->centre = calloc(count, sizeof *f->centre);
     f->visit = calloc(visits, sizeof *f->visit);
     f->variance = calloc(count, sizeof *f->variance);
-    f->scratch = calloc(count, sizeof *f->scratch);
-    if (f->mean && f->visit && f->variance && f->scratch)
+    f->gap = calloc(count, sizeof *f->gap);
+    f->scratch = calloc(count > visits ? count : visits, sizeof *f->scratch);
+    if (f->centre && f->visit && f->variance && f->gap && f->scratch)
         return ASSAY_OK;
     field_clear(f);
     return assay__fail(ASSAY_NOMEM, "tie set: %zu candidates, %zu visits", count, visits);
 }
 
-static size_t find_leader(field *f)
-{
-    size_t leader = 0;
-
-    for (size_t c = 0; c < f->count; c++) {
-        for (size_t v = 0; v < f->visits; v++)
-            f->mean[c] += f->logs[c * f->visits + v] / (double)f->visits;
-        if (f->mean[c] < f->mean[leader])
-            leader = c;
-    }
-    return leader;
-}
-
-/* A visit's effect is the median of what it did to the candidates: a few wild ones do not count. */
+/* A visit's effect is what the middle of the candidates took in it, so that a few wild ones do not
+ * count. */
 static assay_status find_visit_effects(field *f)
 {
     for (size_t v = 0; v < f->visits; v++) {
         for (size_t c = 0; c < f->count; c++)
-            f->scratch[c] = f->logs[c * f->visits + v] - f->mean[c];
+            f->scratch[c] = f->logs[c * f->visits + v];
         ASSAY_TRY(assay__stats_median(f->scratch, f->count, &f->visit[v]));
     }
     return ASSAY_OK;
 }
 
-static void find_variances(field *f)
+/* Neither do a few wild visits of a candidate, where there are enough of them. */
+static assay_status find_centres(field *f, size_t *leader)
 {
+    double *sorted;
+
+    *leader = 0;
     for (size_t c = 0; c < f->count; c++) {
-        double squares = 0.0, offset = 0.0;
         for (size_t v = 0; v < f->visits; v++)
-            offset += f->visit[v] / (double)f->visits;
-        for (size_t v = 0; v < f->visits; v++) {
-            double rest = f->logs[c * f->visits + v] - f->mean[c] - (f->visit[v] - offset);
-            squares += rest * rest;
-        }
-        f->variance[c] = squares / (double)(f->visits - 1);
+            f->scratch[v] = f->logs[c * f->visits + v] - f->visit[v];
+        ASSAY_TRY(assay__stats_sorted(f->scratch, f->visits, &sorted));
+        assay__log_trimmed(sorted, f->visits, assay__log_trim(f->visits), &f->centre[c],
+                           &f->variance[c]);
+        free(sorted);
+        if (f->centre[c] < f->centre[*leader])
+            *leader = c;
     }
+    return ASSAY_OK;
 }
 
 /* Typical variance of one candidate: the median, freed of the skew of chi-squared
  * (Wilson and Hilferty, 1931). */
 static assay_status typical_variance(const field *f, double *out)
 {
-    double df = (double)(f->visits - 1), median;
+    double df = (double)(f->visits - 2 * assay__log_trim(f->visits) - 1), median;
     double root = 1.0 - 2.0 / (9.0 * df);
 
     ASSAY_TRY(assay__stats_median(f->variance, f->count, &median));
@@ -120,45 +116,36 @@ static assay_status typical_variance(const field *f, double *out)
     return ASSAY_OK;
 }
 
-/* Variance of the difference of two candidates, from their own pairs. */
-static double pair_variance(const field *f, size_t a, size_t b)
-{
-    double squares = 0.0;
-
-    for (size_t v = 0; v < f->visits; v++) {
-        double d =
-            f->logs[a * f->visits + v] - f->logs[b * f->visits + v] - f->mean[a] + f->mean[b];
-        squares += d * d;
-    }
-    return squares / (double)(f->visits - 1);
-}
-
 /* With two candidates the pair is all there is; with more, the typical variance rests on many
  * values and the quantile may use their number. */
-static double critical(const field *f, const assay_verdict_rule *rule)
+static assay_status noise_of(const field *f, assay__shared_noise *out)
 {
-    double m = (double)f->count, df = (double)(f->visits - 1);
-    double pairs = fmax(0.5 * m * (m - 1.0), (double)rule->comparisons);
-    double pooled = f->count > 2 ? df * (m - 1.0) : df;
+    double typical;
 
-    return assay__student_critical((1.0 - rule->confidence) / pairs, pooled);
+    *out = (assay__shared_noise){.variance = 0.0, .sharing = 1.0};
+    if (f->count < 3)
+        return ASSAY_OK;
+    ASSAY_TRY(typical_variance(f, &typical));
+    *out = (assay__shared_noise){.variance = 2.0 * typical, .sharing = (double)f->count - 1.0};
+    return ASSAY_OK;
 }
 
 static assay_status separate(field *f, const assay_verdict_rule *rule, size_t leader,
-                             bool *is_member, assay_tie_set *out)
+                             bool *is_member)
 {
-    double typical = 0.0, gain = log1p(fmax(rule->min_gain, rule->aa_floor));
+    const double m = (double)f->count, gain = log1p(fmax(rule->min_gain, rule->aa_floor));
+    const double pairs = fmax(0.5 * m * (m - 1.0), (double)rule->comparisons);
+    assay__shared_noise noise;
+    assay__log_interval found;
 
-    ASSAY_TRY(find_visit_effects(f));
-    find_variances(f);
-    if (f->count > 2)
-        ASSAY_TRY(typical_variance(f, &typical));
-    double t = f->count > 1 ? critical(f, rule) : 0.0;
-    out->gap = fmax(gain, t * sqrt(2.0 * typical / (double)f->visits));
+    ASSAY_TRY(noise_of(f, &noise));
     for (size_t c = 0; c < f->count; c++) {
-        double variance = fmax(pair_variance(f, c, leader), 2.0 * typical);
-        double gap = f->mean[c] - f->mean[leader];
-        is_member[c] = !(gap > gain && gap > t * sqrt(variance / (double)f->visits));
+        for (size_t v = 0; v < f->visits; v++)
+            f->scratch[v] = f->logs[c * f->visits + v] - f->logs[leader * f->visits + v];
+        ASSAY_TRY(assay__log_interval_find(f->scratch, f->visits, (1.0 - rule->confidence) / pairs,
+                                           noise, &found));
+        f->gap[c] = found.mean;
+        is_member[c] = c == leader || !(found.mean > gain && found.mean > found.half);
     }
     return ASSAY_OK;
 }
@@ -185,19 +172,22 @@ assay_status assay__tie_set_build(const double *log_times, size_t count, size_t 
     field f;
 
     ASSAY_TRY(assay__verdict_rule_validate(rule));
-    if (count == 0 || count > COUNT_LIMIT || visits > COUNT_LIMIT)
+    if (count == 0 || visits == 0 || count > COUNT_LIMIT || visits > COUNT_LIMIT)
         return assay__fail(ASSAY_INVALID, "tie set: %zu candidates, %zu visits", count, visits);
     ASSAY_TRY(assay__logs_validate(log_times, count * visits, ASSAY_LOG_LIMIT));
     ASSAY_TRY(field_init(&f, log_times, count, visits));
-    set.leader = find_leader(&f);
-    assay_status status = ASSAY_OK;
-    if (visits < rule->min_visits)
-        memset(is_member, true, count * sizeof *is_member); /* nobody can be expelled yet */
-    else
-        status = separate(&f, rule, set.leader, is_member, &set);
+    assay_status status = find_visit_effects(&f);
+    if (status == ASSAY_OK)
+        status = find_centres(&f, &set.leader);
+    memset(is_member, true, count * sizeof *is_member); /* of too few visits nobody is expelled */
+    if (status == ASSAY_OK && visits >= rule->min_visits)
+        status = separate(&f, rule, set.leader, is_member);
+    if (status == ASSAY_OK) {
+        choose(entries, is_member, count, &set);
+        set.gap = f.gap[set.chosen];
+    }
     field_clear(&f);
     ASSAY_TRY(status);
-    choose(entries, is_member, count, &set);
     *out = set;
     return ASSAY_OK;
 }

@@ -4,8 +4,8 @@
 #include "tuner/verdict.h"
 
 #include "runtime/error.h"
+#include "tuner/log_interval.h"
 #include "tuner/stats.h"
-#include "tuner/student.h"
 #include "tuner/verdict_rule.h"
 
 #include <math.h>
@@ -68,23 +68,7 @@ assay_status assay__logs_validate(const double *logs, size_t n, double limit)
     return ASSAY_OK;
 }
 
-/* Mean and half width of Student's interval; half width 0 with one visit. */
-static void log_interval(const double *logs, size_t n, double alpha, double *mean, double *half)
-{
-    double sum = 0.0, squares = 0.0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += logs[i];
-    *mean = sum / (double)n;
-    *half = 0.0;
-    if (n < 2)
-        return;
-    for (size_t i = 0; i < n; i++)
-        squares += (logs[i] - *mean) * (logs[i] - *mean);
-    double df = (double)(n - 1);
-    double wide = assay__student_critical(alpha, df) * sqrt(squares / df / (double)n);
-    *half = fmin(wide, ASSAY_LOG_LIMIT); /* exp() of it stays finite */
-}
+static const assay__shared_noise no_rivals = {.variance = 0.0, .sharing = 1.0};
 
 static assay_verdict verdict_of(double mean, double half, double gain)
 {
@@ -95,13 +79,15 @@ static assay_verdict verdict_of(double mean, double half, double gain)
     return ASSAY_VERDICT_UNDECIDED;
 }
 
-static assay_undecided doubt(size_t visits, double half, const assay_verdict_rule *rule)
+/* A tie says that there is no difference of the size asked for: none such is in the interval. */
+static assay_undecided doubt(size_t visits, double mean, double half,
+                             const assay_verdict_rule *rule)
 {
     if (visits < rule->min_visits)
         return ASSAY_UNDECIDED_FEW_VISITS;
     if (rule->target <= rule->aa_floor)
         return ASSAY_UNDECIDED_BELOW_FLOOR;
-    if (half > log1p(rule->target))
+    if (!(fabs(mean) + half < log1p(rule->target)))
         return ASSAY_UNDECIDED_WIDE;
     return ASSAY_UNDECIDED_NONE;
 }
@@ -109,12 +95,13 @@ static assay_undecided doubt(size_t visits, double half, const assay_verdict_rul
 assay_status assay__compare_paired(const double *log_ratios, size_t visits,
                                    const assay_verdict_rule *rule, assay_comparison *out)
 {
-    double mean, half;
+    assay__log_interval found;
 
     ASSAY_TRY(assay__verdict_rule_validate(rule));
     ASSAY_TRY(assay__logs_validate(log_ratios, visits, 0.5 * ASSAY_LOG_LIMIT));
     double alpha = (1.0 - rule->confidence) / (double)rule->comparisons;
-    log_interval(log_ratios, visits, alpha, &mean, &half);
+    ASSAY_TRY(assay__log_interval_find(log_ratios, visits, alpha, no_rivals, &found));
+    const double mean = found.mean, half = found.half;
     assay_comparison c = {.visits = visits,
                           .ratio = exp(mean),
                           .lo = exp(mean - half),
@@ -124,9 +111,53 @@ assay_status assay__compare_paired(const double *log_ratios, size_t visits,
     if (visits >= rule->min_visits)
         c.verdict = verdict_of(mean, half, log1p(c.threshold));
     if (c.verdict == ASSAY_VERDICT_UNDECIDED) {
-        c.reason = doubt(visits, half, rule);
+        c.reason = doubt(visits, mean, half, rule);
         if (c.reason == ASSAY_UNDECIDED_NONE)
             c.verdict = ASSAY_VERDICT_TIE;
+    }
+    *out = c;
+    return ASSAY_OK;
+}
+
+/* ---- looks ---- */
+
+/* Most of the error is for the first look, by which most is decided. */
+static const double look_share[ASSAY_LOOKS] = {0.6, 0.2, 0.2};
+
+size_t assay__look_visits(size_t first, size_t look)
+{
+    return first + first * look / 2;
+}
+
+double assay__look_confidence(double confidence, size_t look)
+{
+    return 1.0 - (1.0 - confidence) * look_share[look];
+}
+
+static bool asks_for_more(const assay_comparison *c)
+{
+    return c->verdict == ASSAY_VERDICT_UNDECIDED && c->reason == ASSAY_UNDECIDED_WIDE;
+}
+
+assay_status assay__compare_looks(const double *log_ratios, size_t visits, size_t first,
+                                  const assay_verdict_rule *rule, assay_comparison *out,
+                                  size_t *wanted)
+{
+    assay_verdict_rule now = *rule;
+    assay_comparison c;
+
+    ASSAY_TRY(assay__verdict_rule_validate(rule));
+    *wanted = 0;
+    for (size_t look = 0; look < ASSAY_LOOKS; look++) {
+        size_t n = assay__look_visits(first, look);
+        if (n > visits && look > 0) {
+            *wanted = n;
+            break;
+        }
+        now.confidence = assay__look_confidence(rule->confidence, look);
+        ASSAY_TRY(assay__compare_paired(log_ratios, n < visits ? n : visits, &now, &c));
+        if (!asks_for_more(&c))
+            break;
     }
     *out = c;
     return ASSAY_OK;
@@ -135,14 +166,14 @@ assay_status assay__compare_paired(const double *log_ratios, size_t visits,
 assay_status assay__aa_floor(const double *log_ratios, size_t visits, double confidence,
                              double *out)
 {
-    double mean, half;
+    assay__log_interval found;
 
     if (!(confidence > 0.0 && confidence < 1.0) || visits < 2)
         return assay__fail(ASSAY_INVALID, "A/A floor: confidence %g, %zu visits (2 or more)",
                            confidence, visits);
     ASSAY_TRY(assay__logs_validate(log_ratios, visits, 0.5 * ASSAY_LOG_LIMIT));
-    log_interval(log_ratios, visits, 1.0 - confidence, &mean, &half);
-    *out = expm1(fabs(mean) + half);
+    ASSAY_TRY(assay__log_interval_find(log_ratios, visits, 1.0 - confidence, no_rivals, &found));
+    *out = expm1(fabs(found.mean) + found.half);
     return ASSAY_OK;
 }
 
@@ -170,7 +201,7 @@ static assay_status publish(const double *times, size_t n, assay_confirmation *o
 }
 
 assay_status assay__confirm(const double *challenger_ns, const double *incumbent_ns, size_t visits,
-                            const assay_verdict_rule *rule, assay_confirmation *out)
+                            size_t first, const assay_verdict_rule *rule, assay_confirmation *out)
 {
     assay_confirmation c = {.replaces = false};
 
@@ -183,7 +214,7 @@ assay_status assay__confirm(const double *challenger_ns, const double *incumbent
         return assay__fail(ASSAY_NOMEM, "confirmation: %zu visits", visits);
     for (size_t i = 0; i < visits; i++)
         logs[i] = log(challenger_ns[i] / incumbent_ns[i]);
-    assay_status status = assay__compare_paired(logs, visits, rule, &c.comparison);
+    assay_status status = assay__compare_looks(logs, visits, first, rule, &c.comparison, &c.wanted);
     free(logs);
     ASSAY_TRY(status);
     c.replaces = c.comparison.verdict == ASSAY_VERDICT_FASTER;

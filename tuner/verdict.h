@@ -5,10 +5,12 @@
  * All decisions rest on log ratios paired inside a visit: what a visit does to the clock of the
  * machine divides out. One value a visit, at least five visits. Pure functions; any thread.
  *
- * The interval is Student's over visits. Order statistics need eight visits for 99 %; Student's
- * needs two, and its error rates hold for the noise that matters here: a visit that is an outlier
- * widens it more than it moves it, so false winners become rarer, not more frequent (the rates
- * are asserted by tests/unit/test_verdict.c over normal, heavy-tailed and contaminated noise). */
+ * The interval is Student's over visits or that of their trimmed mean, whichever is narrower
+ * (log_interval.h). Order statistics need eight visits for 99 %, the signed ranks as many; both are
+ * as wide as the farthest visit then. What stays undecided is looked at again after more visits,
+ * ASSAY_LOOKS times in all, with a part of the error for each look. (The rates are asserted by
+ * tests/unit/test_verdict.c over normal, heavy-tailed, contaminated, bimodal and drifting noise.)
+ */
 #ifndef ASSAY_TUNER_VERDICT_H
 #define ASSAY_TUNER_VERDICT_H
 
@@ -71,10 +73,25 @@ typedef struct assay_comparison {
 
 /* log_ratios[v] = log(candidate time / baseline time) of visit v.
  * FASTER: hi < 1 and 1 / ratio - 1 > threshold. SLOWER: lo > 1 and ratio - 1 > threshold.
- * Otherwise TIE when the interval is narrow enough to have shown `target`, else UNDECIDED.
+ * Otherwise TIE when the interval holds no difference of `target` or more, else UNDECIDED.
  * ASSAY_INVALID: no visit, a value that is NaN or beyond +-100, a rule out of range. */
 assay_status assay__compare_paired(const double *log_ratios, size_t visits,
                                    const assay_verdict_rule *rule, assay_comparison *out);
+
+#define ASSAY_LOOKS 3 /* at the visits of one comparison, before it is left undecided */
+
+/* Visits that a look (0 .. ASSAY_LOOKS - 1) judges: `first`, half as many more, twice as many. */
+size_t assay__look_visits(size_t first, size_t look);
+
+/* What a look is judged at so that all of them together keep `confidence`. */
+double assay__look_confidence(double confidence, size_t look);
+
+/* The same by looks: what is too wide after `first` visits is judged again when there are more, and
+ * the first look that decides ends it, however many visits there are. *wanted: the visits that the
+ * next look needs; 0: none would change this. With fewer visits than `first` these are judged. */
+assay_status assay__compare_looks(const double *log_ratios, size_t visits, size_t first,
+                                  const assay_verdict_rule *rule, assay_comparison *out,
+                                  size_t *wanted);
 
 /* Floor of this machine from pairs of a kernel with itself: the larger end of the interval of
  * the ratio, as a gain. The same errors as above; at least 2 visits. */
@@ -113,8 +130,7 @@ typedef struct assay_tie_set {
     size_t leader;  /* lowest mean log time */
     size_t chosen;  /* first of the set by the tie rule */
     size_t members; /* count, leader included */
-    double gap;     /* log ratio to the leader at which a typical rival leaves the set; 0: too few
-                       visits */
+    double gap; /* log ratio of the chosen to the leader; 0: it is the leader, or too few visits */
 } assay_tie_set;
 
 /* log_times[c * visits + v] = log of candidate c's time in visit v (all measured in each visit).
@@ -133,11 +149,13 @@ typedef struct assay_confirmation {
     bool replaces;                /* only when FASTER */
     double time_ns, lo_ns, hi_ns; /* of the one that stands: median over visits, 95 % interval */
     double confidence;            /* achieved by lo_ns..hi_ns */
+    size_t wanted;                /* visits for the next look; 0: none would change this */
 } assay_confirmation;
 
 /* Fresh visits of the challenger and the incumbent (default kernel), one positive time a visit
- * each, in ns. Nothing that took part in the choice may be passed here. */
+ * each, in ns, judged by looks that begin with `first` of them. Nothing that took part in the
+ * choice may be passed here. */
 assay_status assay__confirm(const double *challenger_ns, const double *incumbent_ns, size_t visits,
-                            const assay_verdict_rule *rule, assay_confirmation *out);
+                            size_t first, const assay_verdict_rule *rule, assay_confirmation *out);
 
 #endif

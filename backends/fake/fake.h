@@ -19,6 +19,7 @@
  *     visit_sd=R        relative spread from process to process; default 0
  *     common_sd=R       the same for all kernels of a process; default 0
  *     outlier=P         chance that a span takes ten times as long; default 0
+ *     wild=P            chance that a whole stay takes up to half as long again; default 0
  *     slow=R            factor while a busy machine is scripted; default 1
  *     first=R           factor of the first stay of a process, whoever stays; default 1
  *     again=R           factor of all stays of a variant in a process but its first; default 1
@@ -42,7 +43,7 @@ enum { FAKE_KERNELS = 3, FAKE_MAX_RULES = 64, FAKE_THREADS = 0, FAKE_VARIANT = 1
 typedef struct fake_rule {
     int kernel;                        /* index, or -1: all */
     int64_t variant, threads, process; /* -1: any */
-    double ns, per_unit, sd, visit_sd, common_sd, outlier, slow, first, again;
+    double ns, per_unit, sd, visit_sd, common_sd, outlier, wild, slow, first, again;
     int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong, off;
     uint32_t given; /* bit i: word i of the table was set */
 } fake_rule;

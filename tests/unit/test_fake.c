@@ -91,30 +91,58 @@ START_TEST(clock_durations_follow_the_script)
 }
 END_TEST
 
+/* A stay is wild as a whole: all of its spans by the same factor, and so many of them. */
+START_TEST(wild_stays_are_as_often_as_asked_for)
+{
+    int wild = 0;
+
+    for (int process = 0; process < 100; process++) {
+        char number[8];
+        assay_instance *instance;
+        assay_clock_info clock;
+        snprintf(number, sizeof number, "%d", process);
+        setenv("ASSAY_FAKE_VISIT", number, 1);
+        const assay_manifest *m =
+            open_fake("seed=5 resolution=0; kernel=* ns=1000 wild=0.3", &instance);
+        ck_assert_int_eq(measure(m, instance, "fake_a", (int64_t[]){1, 0}, 3, 1, &clock), ASSAY_OK);
+        ck_assert(durations[0] >= 1000.0 && durations[0] < 1500.0);
+        ck_assert_double_eq(durations[0], durations[2]);
+        wild += durations[0] > 1000.0 ? 1 : 0;
+        m->backend->close(instance);
+    }
+    ck_assert_msg(wild >= 20 && wild <= 40, "%d of 100", wild);
+}
+END_TEST
+
 /* Spread and visits as asked for, the same again from the same script. */
 START_TEST(clock_noise_is_seeded)
 {
     assay_instance *instance;
     assay_clock_info clock;
-    double first[SPANS], sum = 0.0, squares = 0.0;
+    double sum = 0.0, squares = 0.0;
     const assay_manifest *m = open_fake(
-        "seed=5 resolution=0; kernel=* ns=1000 sd=0.1; kernel=fake_c visit_sd=0.3", &instance);
+        "seed=5 resolution=0; kernel=* ns=1000 sd=0.1; kernel=fake_c sd=0 visit_sd=0.3", &instance);
 
     ck_assert_int_eq(measure(m, instance, "fake_a", (int64_t[]){1, 0}, SPANS, 1, &clock), ASSAY_OK);
     for (int i = 0; i < SPANS; i++) {
-        first[i] = durations[i];
         sum += log(durations[i] / 1000.0);
         squares += log(durations[i] / 1000.0) * log(durations[i] / 1000.0);
     }
     double sd = sqrt(squares / SPANS - sum * sum / SPANS / SPANS);
     ck_assert_msg(fabs(sum / SPANS) < 0.03 && sd > 0.08 && sd < 0.12, "mean %g sd %g", sum / SPANS,
                   sd);
+    /* One span is no stay, and so has the noise of its process alone. */
+    ck_assert_int_eq(measure(m, instance, "fake_c", (int64_t[]){1, 0}, 1, 1, &clock), ASSAY_OK);
+    double here = durations[0];
     m->backend->close(instance);
-    setenv("ASSAY_FAKE_VISIT", "1", 1);
-    m = open_fake("seed=5 resolution=0; kernel=* ns=1000 sd=0.1", &instance);
-    ck_assert_int_eq(measure(m, instance, "fake_a", (int64_t[]){1, 0}, SPANS, 1, &clock), ASSAY_OK);
-    ck_assert_msg(durations[0] != first[0], "another visit draws other numbers");
-    m->backend->close(instance);
+    for (int process = 0; process < 2; process++) {
+        setenv("ASSAY_FAKE_VISIT", process == 0 ? "0" : "1", 1);
+        m = open_fake("seed=5 resolution=0; kernel=fake_c ns=1000 visit_sd=0.3", &instance);
+        ck_assert_int_eq(measure(m, instance, "fake_c", (int64_t[]){1, 0}, 1, 1, &clock), ASSAY_OK);
+        ck_assert_msg((process == 0) == (fabs(durations[0] - here) < 1e-9), "process %d: %g, %g",
+                      process, durations[0], here);
+        m->backend->close(instance);
+    }
 }
 END_TEST
 
@@ -287,6 +315,7 @@ int main(void)
 
     tcase_add_test(clock, clock_durations_follow_the_script);
     tcase_add_test(clock, clock_noise_is_seeded);
+    tcase_add_test(clock, wild_stays_are_as_often_as_asked_for);
     tcase_add_test(clock, clock_visits_are_counted_in_a_file);
     tcase_add_test(faults, faults_happen_at_the_scripted_call);
     tcase_add_test_raise_signal(faults, faults_crash_the_process, SIGSEGV);

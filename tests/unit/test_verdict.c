@@ -479,7 +479,7 @@ START_TEST(thousand_copies_have_no_winner)
             incumbent[v] = 1000.0 * factor * exp(visit_log(NORMAL));
         }
         assay_confirmation confirmed;
-        ck_assert_int_eq(assay__confirm(challenger, incumbent, VISITS, &rule, &confirmed),
+        ck_assert_int_eq(assay__confirm(challenger, incumbent, VISITS, VISITS, &rule, &confirmed),
                          ASSAY_OK);
         ck_assert(!confirmed.replaces);
         published += log(confirmed.time_ns / 1000.0) / ROUNDS;
@@ -546,6 +546,33 @@ START_TEST(slower_candidates_leave_the_set)
 }
 END_TEST
 
+/* Of three the second is 4 % slower; one visit of the first took half as long again. */
+START_TEST(wild_visit_makes_no_other_leader)
+{
+    static const double first[7] = {0.001, 0.0, 0.4, -0.001, 0.001, 0.0, -0.001};
+    assay_verdict_rule rule = assay__verdict_rule_default();
+    assay_tie_entry entries[3];
+    uint8_t revisions[3][32];
+    bool member[3];
+    double logs[21];
+    assay_tie_set set;
+
+    fill_entries(entries, revisions, 3);
+    for (size_t v = 0; v < 7; v++) {
+        double factor = 0.1 * (double)v;
+        logs[v] = factor + first[v];
+        logs[7 + v] = factor + 0.04 + first[6 - v] * (v == 4 ? 0.0 : 1.0);
+        logs[14 + v] = factor + 0.01 + first[(v + 3) % 2];
+    }
+    entries[2].stability = 2;
+    ck_assert_int_eq(assay__tie_set_build(logs, 3, 7, &rule, entries, member, &set), ASSAY_OK);
+    ck_assert_uint_eq(set.leader, 0);
+    ck_assert(member[0] && !member[1] && member[2]);
+    ck_assert_uint_eq(set.chosen, 2);
+    ck_assert_msg(set.gap > 0.005 && set.gap < 0.015, "%g", set.gap);
+}
+END_TEST
+
 START_TEST(tie_set_of_few_visits_or_candidates_is_defined)
 {
     assay_verdict_rule rule = assay__verdict_rule_default();
@@ -575,14 +602,14 @@ START_TEST(confirmation_replaces_only_when_faster)
     assay_confirmation c;
     for (size_t i = 0; i < 5; i++)
         fast[i] = 0.9 * slow[i];
-    ck_assert_int_eq(assay__confirm(fast, slow, 5, &rule, &c), ASSAY_OK);
+    ck_assert_int_eq(assay__confirm(fast, slow, 5, 5, &rule, &c), ASSAY_OK);
     ck_assert(c.replaces && fabs(c.time_ns - 99.0) < 1e-9 && c.lo_ns < 99.0 && c.hi_ns > 99.0);
-    ck_assert_int_eq(assay__confirm(slow, fast, 5, &rule, &c), ASSAY_OK);
+    ck_assert_int_eq(assay__confirm(slow, fast, 5, 5, &rule, &c), ASSAY_OK);
     ck_assert(!c.replaces && fabs(c.time_ns - 99.0) < 1e-9);
-    ck_assert_int_eq(assay__confirm(fast, slow, 4, &rule, &c), ASSAY_OK);
+    ck_assert_int_eq(assay__confirm(fast, slow, 4, 4, &rule, &c), ASSAY_OK);
     ck_assert(!c.replaces && c.comparison.reason == ASSAY_UNDECIDED_FEW_VISITS);
-    ck_assert_int_eq(assay__confirm(zero, slow, 5, &rule, &c), ASSAY_INVALID);
-    ck_assert_int_eq(assay__confirm(slow, slow, 0, &rule, &c), ASSAY_INVALID);
+    ck_assert_int_eq(assay__confirm(zero, slow, 5, 5, &rule, &c), ASSAY_INVALID);
+    ck_assert_int_eq(assay__confirm(slow, slow, 0, 0, &rule, &c), ASSAY_INVALID);
 }
 END_TEST
 
@@ -621,6 +648,7 @@ int main(void)
     tcase_add_test(tie, thousand_copies_have_no_winner);
     tcase_add_test(tie, uneven_noise_expels_few_copies);
     tcase_add_test(tie, slower_candidates_leave_the_set);
+    tcase_add_test(tie, wild_visit_makes_no_other_leader);
     tcase_add_test(tie, tie_set_of_few_visits_or_candidates_is_defined);
     tcase_add_test(confirm, confirmation_replaces_only_when_faster);
 
