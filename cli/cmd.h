@@ -12,6 +12,7 @@ typedef struct assay__command {
     const char *name;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
     const char *help;                  /* one line; NULL: hidden */
+    bool calls_plugins;                /* in this process; see fault_note.h */
 } assay__command;
 
 /* cli/commands.c: one row a command, ended by a NULL name. */

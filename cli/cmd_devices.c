@@ -7,6 +7,7 @@
 #include "cli/cmd_common.h"
 #include "cli/kernel_set.h"
 #include "gen/config.h"
+#include "runtime/doing.h"
 #include "runtime/error.h"
 #include "runtime/revision.h"
 #include "support/format.h"
@@ -79,13 +80,29 @@ static void keep_reason(assay_status status, char *reason, size_t cap)
                         reason, cap);
 }
 
+static assay_status count_devices(const assay__plugin *p, size_t *out)
+{
+    assay__doing_begin(ASSAY__DOING_OPEN, p->path, "");
+    const assay_status status = assay__backend_device_count(&p->backend, out);
+    assay__doing_end();
+    return status;
+}
+
+static assay_status describe_device(const assay__plugin *p, size_t index, assay_device_info *out)
+{
+    assay__doing_begin(ASSAY__DOING_OPEN, p->path, "");
+    const assay_status status = assay__backend_device_info(&p->backend, index, out);
+    assay__doing_end();
+    return status;
+}
+
 static void ask_devices(assay__plugin *p, const char *wanted, found *f)
 {
     size_t count = 0;
-    assay_status status = assay__backend_open(&p->backend);
+    assay_status status = assay__plugin_open(p);
 
     if (status == ASSAY_OK)
-        status = assay__backend_device_count(&p->backend, &count);
+        status = count_devices(p, &count);
     if (status != ASSAY_OK)
         count = 1; /* one line that says why */
     for (size_t i = 0; i < count && f->device_count < DEVICES_MAX; i++) {
@@ -94,8 +111,7 @@ static void ask_devices(assay__plugin *p, const char *wanted, found *f)
         d->plugin = p;
         d->index = i;
         d->info.struct_size = sizeof d->info;
-        d->status =
-            status != ASSAY_OK ? status : assay__backend_device_info(&p->backend, i, &d->info);
+        d->status = status != ASSAY_OK ? status : describe_device(p, i, &d->info);
         keep_reason(d->status, d->reason, sizeof d->reason);
         if (wanted == NULL || strcmp(wanted, d->info.name) == 0)
             f->device_count++;
@@ -120,9 +136,7 @@ static void ask_library(assay__plugin *p, const char *name, found *f)
     memset(l, 0, sizeof *l);
     l->plugin = p;
     l->name = name;
-    l->status = assay__backend_open(&p->backend);
-    if (l->status == ASSAY_OK)
-        l->status = assay__backend_library_identity(&p->backend, name, identity, sizeof identity);
+    l->status = assay__plugin_identify(p, name, identity, sizeof identity);
     if (l->status == ASSAY_OK)
         l->status = assay__revision_library_parse(identity, l->texts, sizeof l->texts, &l->id);
     keep_reason(l->status, l->reason, sizeof l->reason);

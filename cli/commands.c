@@ -6,15 +6,15 @@
 #include "cli/cmd.h"
 
 const assay__command assay__commands[] = {
-    {"devices", cmd_devices, "say what is here, and why something is not"},
-    {"ops", cmd_ops, "list the op catalogue"},
-    {"kernels", cmd_kernels, "list kernels, their tunables, claims and revisions"},
-    {"sweep", cmd_sweep, "measure costs and check results"},
-    {"pick", cmd_pick, "ask which kernel should run a problem"},
-    {"report", cmd_report, "show what a store holds: cost, precision, coverage"},
-    {"check", cmd_check, "integrity of a store and what of it holds here"},
-    {"bench", cmd_bench, "what asking and storing cost here, peaks, and the method checked"},
-    {"__worker", cmd_worker, NULL},
-    {"--version", cmd_version, NULL},
-    {NULL, NULL, NULL},
+    {"devices", cmd_devices, "say what is here, and why something is not", true},
+    {"ops", cmd_ops, "list the op catalogue", false},
+    {"kernels", cmd_kernels, "list kernels, their tunables, claims and revisions", true},
+    {"sweep", cmd_sweep, "measure costs and check results", true},
+    {"pick", cmd_pick, "ask which kernel should run a problem", true},
+    {"report", cmd_report, "show what a store holds: cost, precision, coverage", true},
+    {"check", cmd_check, "integrity of a store and what of it holds here", true},
+    {"bench", cmd_bench, "what asking and storing cost here, peaks, and the method checked", false},
+    {"__worker", cmd_worker, NULL, false},
+    {"--version", cmd_version, NULL, false},
+    {NULL, NULL, NULL, false},
 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
+#include "cli/fault_note.h"
 #include "support/str.h"
 
 #define MAX_COMMANDS 64
@@ -117,6 +118,8 @@ int main(int argc, char **argv)
     for (const assay__command *c = assay__commands; c->name != NULL; c++) {
         if (strcmp(c->name, name) != 0)
             continue;
+        if (c->calls_plugins)
+            assay__fault_note_begin(name);
         return finish(name, c->run(argc - 1, argv + 1));
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {

@@ -66,12 +66,6 @@ typedef struct answers {
     size_t count;
 } answers;
 
-static assay_status ask(assay__plugin *plugin, const char *name, char *text)
-{
-    ASSAY_TRY(assay__backend_open(&plugin->backend));
-    return assay__backend_library_identity(&plugin->backend, name, text, IDENTITY_MAX);
-}
-
 /* Writes the identity into `text`, of IDENTITY_MAX bytes. */
 static assay_status identify(assay__plugin *plugin, const char *name, answers *known, char *text)
 {
@@ -80,10 +74,11 @@ static assay_status identify(assay__plugin *plugin, const char *name, answers *k
     while (i < known->count && strcmp(known->items[i].name, name) != 0)
         i++;
     if (i == ANSWERS_MAX)
-        return ask(plugin, name, text);
+        return assay__plugin_identify(plugin, name, text, IDENTITY_MAX);
     if (i == known->count) {
         known->items[i].name = name;
-        known->items[i].status = ask(plugin, name, known->items[i].text);
+        known->items[i].status =
+            assay__plugin_identify(plugin, name, known->items[i].text, IDENTITY_MAX);
         if (known->items[i].status != ASSAY_OK)
             (void)snprintf(known->items[i].text, IDENTITY_MAX, "%s", assay_last_error());
         known->count++;

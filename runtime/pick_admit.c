@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/caps.h"
+#include "runtime/doing.h"
 #include "runtime/error.h"
 #include "runtime/pick_internal.h"
 
@@ -137,6 +138,19 @@ static bool is_trusted(const trial *t)
 
 /* ---- can it run? ---- */
 
+/* In this process: a fault of it ends it, see docs/libraries.md. */
+static bool takes_problem(const trial *t)
+{
+    const assay_kernel_desc *desc = t->item->binding->desc;
+
+    if (desc->can_run_fn == NULL)
+        return true;
+    assay__doing_ask(t->item->binding->manifest->name, desc->name, 0, 0);
+    const bool takes = desc->can_run_fn(&t->q->problem, t->item->tunables);
+    assay__doing_end();
+    return takes;
+}
+
 static bool can_run(const trial *t)
 {
     const assay__row_code *code = assay__code_of(t->g, t->item->binding);
@@ -144,7 +158,7 @@ static bool can_run(const trial *t)
 
     if (code->can_run != NULL && !assay__row_values_hold(code->can_run, t->values, NULL, 0))
         return refuse(t, "cannot run: '%s' does not hold", desc->can_run);
-    if (desc->can_run_fn != NULL && !desc->can_run_fn(&t->q->problem, t->item->tunables))
+    if (!takes_problem(t))
         return refuse(t, "cannot run: the kernel declines this problem");
     if (code->constraint != NULL && !assay__row_values_hold(code->constraint, t->values,
                                                             t->item->tunables, desc->tunable_count))

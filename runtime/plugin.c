@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/doing.h"
 #include "runtime/error.h"
 #include "runtime/plugin_set.h"
 #include "runtime/table_internal.h"
@@ -21,7 +22,9 @@
 struct assay__plugins {
     assay__plugin *items;
     size_t count, cap;
-    const char *wanted;     /* borrowed during loading: comma list or NULL */
+    const char *wanted;                   /* borrowed during loading: comma list or NULL */
+    const assay__plugin_refusal *refused; /* the same: files that are not opened */
+    size_t refused_count;
     dev_t seen_devices[16]; /* folders read, so that one reached by two names is read once */
     ino_t seen_inodes[16];
     size_t seen_count;
@@ -128,13 +131,25 @@ static assay_status check_manifest(const assay_manifest *m, const char *path)
     return check_kernels(m);
 }
 
-static assay_status open_file(const char *path, const assay_manifest **out)
+static assay_status check_refused(const assay__plugins *set, const char *path)
+{
+    for (size_t i = 0; i < set->refused_count; i++)
+        if (strcmp(set->refused[i].path, path) == 0)
+            return assay__fail(ASSAY_UNAVAILABLE, "%s", set->refused[i].reason);
+    return ASSAY_OK;
+}
+
+static assay_status open_file(const assay__plugins *set, const char *path,
+                              const assay_manifest **out)
 {
     void *handle;
     const assay_manifest *m;
 
+    ASSAY_TRY(check_refused(set, path));
     ASSAY_TRY(assay__plugin_check_file(path));
+    assay__doing_begin(ASSAY__DOING_LOAD, path, "");
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    assay__doing_end();
     if (handle == NULL)
         return assay__fail(ASSAY_UNAVAILABLE, "cannot be loaded: %s", dlerror());
     m = dlsym(handle, ASSAY_PLUGIN_SYMBOL);
@@ -157,7 +172,7 @@ static assay_status load_file(assay__plugins *set, const char *path)
     if (set->wanted != NULL && name_of_file(path, name, sizeof name) &&
         !assay__name_in_list(set->wanted, name))
         return ASSAY_OK;
-    status = open_file(path, &m);
+    status = open_file(set, path, &m);
     if (status == ASSAY_OK && set->wanted != NULL && !assay__name_in_list(set->wanted, m->name))
         return ASSAY_OK;
     if (status == ASSAY_OK)
@@ -345,24 +360,57 @@ static assay_status check_wanted(assay__plugins *set, const char *backends)
 
 assay_status assay__plugins_load(const char *path, const char *backends, assay__plugins **out)
 {
+    return assay__plugins_load_but(path, backends, NULL, 0, out);
+}
+
+assay_status assay__plugins_load_but(const char *path, const char *backends,
+                                     const assay__plugin_refusal *refused, size_t count,
+                                     assay__plugins **out)
+{
     assay__plugins *set = calloc(1, sizeof *set);
     assay_status status;
 
     if (set == NULL)
         return assay__fail(ASSAY_NOMEM, "plug-ins: no memory");
     set->wanted = backends;
+    set->refused = refused;
+    set->refused_count = count;
     status = path != NULL ? load_list(set, path) : load_default(set);
     if (status == ASSAY_OK && set->count > 1)
         qsort(set->items, set->count, sizeof *set->items, item_order);
     if (status == ASSAY_OK)
         status = check_wanted(set, backends);
     set->wanted = NULL;
+    set->refused = NULL;
+    set->refused_count = 0;
     if (status != ASSAY_OK) {
         assay__plugins_destroy(&set);
         return status;
     }
     *out = set;
     return ASSAY_OK;
+}
+
+assay_status assay__plugin_open(assay__plugin *plugin)
+{
+    assay_status status;
+
+    assay__doing_begin(ASSAY__DOING_OPEN, plugin->path, "");
+    status = assay__backend_open(&plugin->backend);
+    assay__doing_end();
+    return status;
+}
+
+assay_status assay__plugin_identify(assay__plugin *plugin, const char *library, char *buf,
+                                    size_t cap)
+{
+    assay_status status;
+
+    ASSAY_TRY(assay__plugin_open(plugin));
+    assay__doing_begin(ASSAY__DOING_IDENTIFY, plugin->path, library);
+    status = assay__backend_library_identity(&plugin->backend, library, buf, cap);
+    assay__doing_end();
+    return status;
 }
 
 /* Is the plug-in file `path` the entry itself, or does it lie in the entry's folder? */

@@ -22,12 +22,21 @@ typedef struct assay__plugin {
 
 typedef struct assay__plugins assay__plugins;
 
+typedef struct assay__plugin_refusal {
+    const char *path, *reason; /* borrowed */
+} assay__plugin_refusal;
+
 /* path      colon list of folders or files; NULL: <folder of libassay or the program>/assay,
  *           <that folder>/../lib/assay, then the colon list in $ASSAY_PLUGIN_PATH.
  * backends  comma list of names, NULL: all.  ASSAY_UNAVAILABLE when one of them is not there or
  *           not usable, with the reason.
  * Of two files for one backend name the first found counts; the other is kept with its reason. */
 assay_status assay__plugins_load(const char *path, const char *backends, assay__plugins **out);
+/* The same, but that files whose code ended or hung a process before are not opened: they are kept
+ * as unusable for these reasons. */
+assay_status assay__plugins_load_but(const char *path, const char *backends,
+                                     const assay__plugin_refusal *refused, size_t count,
+                                     assay__plugins **out);
 /* For a path that the user asked for: ASSAY_UNAVAILABLE, with the reason, when one of its files is
  * no usable plug-in or one of its folders holds none.  NULL: nothing was asked for. */
 assay_status assay__plugins_check(assay__plugins *plugins, const char *path);
@@ -38,6 +47,12 @@ size_t assay__plugins_count(const assay__plugins *plugins);
 assay__plugin *assay__plugins_at(assay__plugins *plugins, size_t index);
 /* NULL when no usable plug-in has this backend name. */
 assay__plugin *assay__plugins_find(assay__plugins *plugins, const char *backend);
+
+/* Opens the backend, which may be open already, and asks it for the identity of a library; a note
+ * of both is kept, see doing.h. */
+assay_status assay__plugin_open(assay__plugin *plugin);
+assay_status assay__plugin_identify(assay__plugin *plugin, const char *library, char *buf,
+                                    size_t cap);
 
 /* Kernel number `index`; rows lie struct_size apart, so that a newer plug-in may have longer ones.
  */

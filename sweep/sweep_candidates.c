@@ -36,33 +36,6 @@ static bool takes_problem(const sweep_problem *p, const sweep_kernel *k)
            memcmp(k->desc->dtypes, p->problem.dtypes, p->problem.dtype_count) == 0;
 }
 
-static bool wants_kernel(const sweep *s, const sweep_problem *p, const sweep_kernel *k)
-{
-    return takes_problem(p, k) && wants_backend(s, k->manifest) && wants_name(s, k->desc->name);
-}
-
-/* The number of threads a choice of tunables uses; 1 when the kernel does not say. */
-static int64_t threads_of(const assay_kernel_desc *desc, const int64_t *tunables)
-{
-    for (size_t i = 0; i < desc->tunable_count; i++)
-        if (strcmp(desc->tunables[i].name, "threads") == 0)
-            return tunables[i];
-    return 1;
-}
-
-static bool admitted(const sweep *s, const sweep_problem *p, const assay_kernel_desc *desc,
-                     const assay__expr *constraint, const int64_t *tunables)
-{
-    int64_t threads = threads_of(desc, tunables);
-
-    if (threads > (int64_t)s->cpus || (s->o->max_threads > 0 && threads > s->o->max_threads))
-        return false;
-    if (desc->can_run_fn != NULL && !desc->can_run_fn(&p->problem, tunables))
-        return false;
-    return constraint == NULL ||
-           assay__row_expr_holds(constraint, &p->problem, tunables, desc->tunable_count);
-}
-
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const assay_tunable *)a)->name, ((const assay_tunable *)b)->name);
@@ -131,15 +104,9 @@ static assay_status put_revision(sweep *s, sweep_candidate *c)
     return assay__db_put_revision(s->db, &row, &c->revision_row);
 }
 
-static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, const int64_t *values)
+static assay_status make(sweep *s, const sweep_kernel *k, const int64_t *values, sweep_candidate *c)
 {
-    sweep_candidate *c;
-
-    if (p->candidates == NULL)
-        p->candidates = calloc(SWEEP_MAX_CANDIDATES + SWEEP_ADDED, sizeof *p->candidates);
-    if (p->candidates == NULL)
-        return assay__fail(ASSAY_NOMEM, "candidates");
-    c = &p->candidates[p->count];
+    memset(c, 0, sizeof *c);
     c->kernel = k;
     memcpy(c->tunables, values, k->desc->tunable_count * sizeof *values);
     c->stable = true;
@@ -148,35 +115,88 @@ static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, cons
     c->time_ns = c->lo_ns = c->hi_ns = c->min_ns = NAN;
     ASSAY_TRY(tunables_format(k->desc, values, c->tunables_text, sizeof c->tunables_text));
     ASSAY_TRY(variant_digest(k, values, &c->revision));
-    ASSAY_TRY(put_revision(s, c));
+    return put_revision(s, c);
+}
+
+static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, const int64_t *values)
+{
+    if (p->candidates == NULL)
+        p->candidates = calloc(SWEEP_MAX_CANDIDATES + SWEEP_ADDED, sizeof *p->candidates);
+    if (p->candidates == NULL)
+        return assay__fail(ASSAY_NOMEM, "candidates");
+    ASSAY_TRY(make(s, k, values, &p->candidates[p->count]));
     p->count++;
     return ASSAY_OK;
 }
 
-/* All vectors of tunable values, first the defaults. */
-static assay_status expand(sweep *s, sweep_problem *p, const sweep_kernel *k,
-                           const assay__expr *constraint)
+/* All variants that may run, first the defaults. */
+static assay_status expand(sweep *s, sweep_problem *p, const sweep_kernel *k)
 {
-    size_t at[ASSAY_MAX_TUNABLES] = {0};
-    int64_t values[ASSAY_MAX_TUNABLES];
+    const sweep_answers *a = assay__sweep_answers_of(p, k);
+    sweep_variants v;
 
-    for (;;) {
-        size_t i;
-        for (i = 0; i < k->desc->tunable_count; i++)
-            values[i] = k->desc->tunables[i].values[at[i]];
-        if (admitted(s, p, k->desc, constraint, values)) {
-            p->total++; /* also past the limit: the route says "searched n of N" */
-            if (p->count < SWEEP_MAX_CANDIDATES)
-                ASSAY_TRY(push(s, p, k, values));
-        }
-        for (i = 0; i < k->desc->tunable_count; i++) {
-            if (++at[i] < k->desc->tunables[i].value_count)
-                break;
-            at[i] = 0;
-        }
-        if (i == k->desc->tunable_count)
-            return ASSAY_OK;
+    if (a != NULL && a->refused != ASSAY_OK)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__sweep_variants(s, p, k, &v));
+    for (size_t i = 0; assay__sweep_next_variant(&v); i++) {
+        if (a != NULL && !a->admits[i])
+            continue;
+        p->total++; /* also past the limit: the route says "searched n of N" */
+        if (p->count < SWEEP_MAX_CANDIDATES)
+            ASSAY_TRY(push(s, p, k, v.values));
     }
+    return ASSAY_OK;
+}
+
+/* Who ended the process when asked is a candidate that failed, for all to see. */
+static assay_status push_refused(sweep *s, sweep_problem *p)
+{
+    for (size_t i = 0; i < p->answer_count && p->count < SWEEP_MAX_CANDIDATES; i++) {
+        const sweep_answers *a = &p->answers[i];
+        if (a->refused == ASSAY_OK)
+            continue;
+        ASSAY_TRY(push(s, p, a->kernel, a->values));
+        p->total++;
+        sweep_candidate *c = &p->candidates[p->count - 1];
+        c->out = c->unasked = true;
+        c->verdict = a->refused == ASSAY_TIMEOUT ? ASSAY__VERDICT_TIMEOUT : ASSAY__VERDICT_CRASHED;
+        (void)snprintf(c->reason, sizeof c->reason, "%s", a->reason);
+    }
+    return ASSAY_OK;
+}
+
+/* In production its can_run_fn is asked without a process between: none of its variants may be. */
+static assay_status quarantine_kernel(sweep *s, sweep_problem *p, const sweep_candidate *c)
+{
+    sweep_candidate other;
+    sweep_variants v;
+
+    ASSAY_TRY(assay__sweep_variants(s, p, c->kernel, &v));
+    for (size_t i = 0; i < SWEEP_MAX_CANDIDATES && assay__sweep_next_variant(&v); i++) {
+        ASSAY_TRY(make(s, c->kernel, v.values, &other));
+        ASSAY_TRY(assay__db_put_quarantine(s->db, other.revision_row, s->deployment_row, p->row,
+                                           c->reason));
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__sweep_refuse(sweep *s, sweep_problem *p, sweep_candidate *c)
+{
+    assay_status status = assay__db_begin(s->db);
+
+    if (c->verdict == ASSAY__VERDICT_TIMEOUT)
+        s->summary->timed_out++;
+    else
+        s->summary->crashed++;
+    s->summary->quarantined++;
+    ASSAY_TRY(status);
+    status = assay__sweep_put_measurement(s, p, c);
+    if (status == ASSAY_OK)
+        status = quarantine_kernel(s, p, c);
+    if (status == ASSAY_OK)
+        return assay__db_commit(s->db);
+    assay__db_rollback(s->db);
+    return status;
 }
 
 static bool problem_admits(const sweep_problem *p, const assay_kernel_desc *desc, unsigned align)
@@ -210,7 +230,7 @@ static void mark_default(const sweep *s, sweep_problem *p)
 
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
-        if (!at_defaults(s, c))
+        if (!at_defaults(s, c) || c->unasked)
             continue;
         int rank = c->kernel->desc->default_rank;
         int best_rank = best != NULL ? best->kernel->desc->default_rank : 0;
@@ -231,18 +251,12 @@ static int64_t rank_then_name(const sweep_kernel *a, const sweep_kernel *b)
     return order != 0 ? order : strcmp(a->desc->name, b->desc->name);
 }
 
-/* May the kernel run the problem with its tunables at their defaults? */
-static bool runs_at_defaults(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
-                             int64_t *values)
+bool assay__sweep_may_compete(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
+                              bool *is_wanted)
 {
-    assay__expr constraint;
-    bool constrained = k->desc->constraint != NULL;
-
-    assay__tunables_default(k->desc, s->o->max_threads, values);
-    if (constrained &&
-        assay__row_expr_compile(k->desc, k->desc->constraint, true, &constraint) != ASSAY_OK)
-        return false;
-    return admitted(s, p, k->desc, constrained ? &constraint : NULL, values);
+    *is_wanted = wants_name(s, k->desc->name);
+    return takes_problem(p, k) && wants_backend(s, k->manifest) &&
+           problem_admits(p, k->desc, s->o->align);
 }
 
 static bool is_candidate(const sweep_problem *p, const sweep_kernel *k, const int64_t *values)
@@ -263,8 +277,9 @@ static assay_status add_default(sweep *s, sweep_problem *p)
 
     for (size_t i = 0; i < s->kernel_count; i++) {
         sweep_kernel *k = &s->kernels[i];
-        if (!takes_problem(p, k) || !wants_backend(s, k->manifest) ||
-            !problem_admits(p, k->desc, s->o->align) || !runs_at_defaults(s, p, k, values) ||
+        bool is_wanted;
+        if (!assay__sweep_may_compete(s, p, k, &is_wanted) ||
+            !assay__sweep_default_admitted(s, p, k, values) ||
             (best != NULL && rank_then_name(k, best) > 0))
             continue;
         best = k;
@@ -287,21 +302,18 @@ static assay_status add_default(sweep *s, sweep_problem *p)
 static bool find_variant(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
                          const assay_digest *wanted, int64_t *values)
 {
-    size_t at[ASSAY_MAX_TUNABLES] = {0}, i;
     assay_digest digest;
+    sweep_variants v;
 
-    do {
-        for (i = 0; i < k->desc->tunable_count; i++)
-            values[i] = k->desc->tunables[i].values[at[i]];
-        if (admitted(s, p, k->desc, NULL, values) &&
-            variant_digest(k, values, &digest) == ASSAY_OK && assay_digest_equal(&digest, wanted))
+    if (assay__sweep_variants(s, p, k, &v) != ASSAY_OK)
+        return false;
+    while (assay__sweep_next_variant(&v)) {
+        if (variant_digest(k, v.values, &digest) == ASSAY_OK &&
+            assay_digest_equal(&digest, wanted)) {
+            memcpy(values, v.values, sizeof v.values);
             return true;
-        for (i = 0; i < k->desc->tunable_count; i++) {
-            if (++at[i] < k->desc->tunables[i].value_count)
-                break;
-            at[i] = 0;
         }
-    } while (i < k->desc->tunable_count);
+    }
     return false;
 }
 
@@ -311,15 +323,19 @@ static assay_status add_incumbent(sweep *s, sweep_problem *p, int64_t winner)
 {
     int64_t values[ASSAY_MAX_TUNABLES];
     assay__db_variant v;
+    bool admitted = false;
     int found = 0;
 
     ASSAY_TRY(assay__db_find_variant(s->db, winner, &found, &v));
     for (size_t i = 0; found && i < s->kernel_count; i++) {
-        const sweep_kernel *k = &s->kernels[i];
+        sweep_kernel *k = &s->kernels[i];
         if (!takes_problem(p, k) || !assay_digest_equal(&k->revision, &v.kernel_revision) ||
             !problem_admits(p, k->desc, s->o->align) ||
             !find_variant(s, p, k, &v.variant_revision, values))
             continue;
+        ASSAY_TRY(assay__sweep_ask_one(s, p, k, values, &admitted));
+        if (!admitted)
+            return ASSAY_OK;
         ASSAY_TRY(push(s, p, k, values));
         p->total++;
         p->candidates[p->count - 1].is_incumbent = true;
@@ -350,21 +366,23 @@ static assay_status mark_incumbent(sweep *s, sweep_problem *p)
 assay_status assay__sweep_candidates(sweep *s, sweep_problem *p)
 {
     for (size_t i = 0; i < s->kernel_count; i++) {
-        const sweep_kernel *k = &s->kernels[i];
-        assay__expr constraint;
-        bool constrained = k->desc->constraint != NULL;
+        sweep_kernel *k = &s->kernels[i];
+        bool is_wanted;
+        if (assay__sweep_may_compete(s, p, k, &is_wanted) && is_wanted)
+            ASSAY_TRY(expand(s, p, k));
+    }
+    if (p->count > 0)
+        ASSAY_TRY(add_default(s, p));
+    ASSAY_TRY(push_refused(s, p));
+    p->skip = p->count == 0;
+    assay__sweep_forget_answers(p);
+    return ASSAY_OK;
+}
 
-        if (!wants_kernel(s, p, k) || !problem_admits(p, k->desc, s->o->align))
-            continue;
-        if (constrained)
-            ASSAY_TRY(assay__row_expr_compile(k->desc, k->desc->constraint, true, &constraint));
-        ASSAY_TRY(expand(s, p, k, constrained ? &constraint : NULL));
-    }
-    if (p->count == 0) {
-        p->skip = true;
+assay_status assay__sweep_incumbent(sweep *s, sweep_problem *p)
+{
+    if (p->count == 0)
         return ASSAY_OK;
-    }
-    ASSAY_TRY(add_default(s, p));
     ASSAY_TRY(mark_incumbent(s, p));
     mark_default(s, p);
     return ASSAY_OK;

@@ -210,7 +210,7 @@ static assay_status crew_init(sweep *s, crew *all)
 /* By the main thread: a worker dies with the thread that started it. */
 static assay_status crew_start(crew *all, size_t wanted)
 {
-    const assay__worker_options options = {NULL, all->s->o->plugin_path, NULL, all->s->o->stop};
+    const assay__worker_options options = assay__sweep_worker_options(all->s, NULL);
 
     for (size_t i = 0; i < wanted; i++) {
         hand *h = &all->hands[i];

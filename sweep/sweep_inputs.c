@@ -103,7 +103,7 @@ static void choose_strata(const sweep *s, sweep_problem *p)
 
 static assay_status make_sets(sweep *s, sweep_problem *p)
 {
-    const assay__worker_options options = {NULL, s->o->plugin_path, "ref", s->o->stop};
+    const assay__worker_options options = assay__sweep_worker_options(s, "ref");
     assay__worker *oracle = NULL;
     assay_status status = ASSAY_OK;
 

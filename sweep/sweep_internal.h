@@ -9,6 +9,8 @@
 #include "calibrate/error_stats.h"
 #include "calibrate/inputs.h"
 #include "db/db_write.h"
+#include "runtime/doing.h"
+#include "runtime/expr.h"
 #include "runtime/plugin_set.h"
 #include "runtime/roofline.h"
 #include "support/rng.h"
@@ -27,6 +29,7 @@
 
 #define SWEEP_MAX_CANDIDATES 512 /* of one problem, default and incumbent not counted */
 #define SWEEP_ADDED          2   /* these two, where the choice of kernels leaves them out */
+#define SWEEP_MAX_REFUSED    16  /* plug-ins left out of one sweep */
 #define SWEEP_MAX_RECORDS    (4 * SWEEP_MAX_CANDIDATES) /* of one route, of earlier sweeps too */
 
 /* Stratum and seed under which what a run over all inputs of a type showed is stored. */
@@ -40,8 +43,31 @@ typedef struct sweep_kernel {
     assay_digest revision;
     char *libraries; /* owned */
     bool available;
-    bool told; /* that it competes as the default, though it was not asked for */
+    bool told;       /* that it competes as the default, though it was not asked for */
+    unsigned faults; /* problems at which its can_run_fn ended or hung the worker */
 } sweep_kernel;
+
+/* What a kernel says of the variants that threads and its constraint let through, in order. */
+typedef struct sweep_answers {
+    sweep_kernel *kernel;
+    bool single; /* one variant alone was asked about: that of `values` */
+    bool *admits;
+    size_t count;
+    assay_status refused; /* not OK: it ended or hung the worker, asked about `values` */
+    int64_t values[ASSAY_MAX_TUNABLES];
+    char reason[200];
+} sweep_answers;
+
+/* Goes through the variants of a kernel that may be measured, their can_run_fn apart. */
+typedef struct sweep_variants {
+    const struct sweep *sweep;
+    const assay_problem *problem;
+    const assay_kernel_desc *desc;
+    bool constrained, begun;
+    assay__expr constraint;
+    size_t at[ASSAY_MAX_TUNABLES];
+    int64_t values[ASSAY_MAX_TUNABLES];
+} sweep_variants;
 
 typedef struct sweep_candidate {
     const sweep_kernel *kernel;
@@ -54,6 +80,7 @@ typedef struct sweep_candidate {
     bool contender; /* takes part in confirming visits */
     bool on_front;  /* the fastest of all, or at an error that is smaller by far */
     bool out;       /* not measured any further: wrong, failed, or far behind */
+    bool unasked;   /* out since its can_run_fn ended or hung the worker */
     bool checked;
     assay__verdict verdict;
     char reason[200];
@@ -89,6 +116,8 @@ typedef struct sweep_problem {
     char layout[ASSAY_MAX_OPERANDS + 1];
     int64_t row;
     double weight;
+    sweep_answers *answers; /* owned: of kernels with a can_run_fn, until candidates are made */
+    size_t answer_count;
     sweep_candidate *candidates;
     size_t count, total; /* candidates; size of the whole space */
     size_t default_index;
@@ -117,6 +146,10 @@ typedef struct sweep {
     assay__sweep_summary *summary;
     assay__db *db;
     assay__plugins *plugins;
+    assay__plugin_refusal refused[SWEEP_MAX_REFUSED]; /* owned texts: plug-ins that end workers */
+    size_t refused_count;
+    assay__worker *asker; /* has all plug-ins; NULL: none */
+    assay__doing fate;    /* what it was inside of when it died */
     sweep_kernel *kernels;
     size_t kernel_count;
     assay_deployment deployment;
@@ -148,8 +181,37 @@ typedef struct sweep {
 double assay__sweep_now_s(void);
 assay_status assay__sweep_setup(sweep *s);
 void assay__sweep_teardown(sweep *s);
+/* Options of a worker with these backends (NULL: all), without plug-ins that were left out. */
+assay__worker_options assay__sweep_worker_options(const sweep *s, const char *backends);
+/* Loads and opens all plug-ins in a worker, which stays as the asker, and leaves out those whose
+ * code ends or hangs it; *bindings is its reply. */
+assay_status assay__sweep_try_plugins(sweep *s, json_t **bindings);
+void assay__sweep_forget_refused(sweep *s);
+/* Asks the can_run_fn of all kernels that may compete, with the store unlocked. */
+assay_status assay__sweep_ask(sweep *s, sweep_problem *p);
+assay_status assay__sweep_ask_one(sweep *s, const sweep_problem *p, sweep_kernel *k,
+                                  const int64_t *values, bool *admitted);
+void assay__sweep_forget_answers(sweep_problem *p);
+/* NULL: the kernel has no can_run_fn. */
+const sweep_answers *assay__sweep_answers_of(const sweep_problem *p, const sweep_kernel *k);
+/* May it run with its tunables at their defaults?  These go to `values`. */
+bool assay__sweep_default_admitted(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
+                                   int64_t *values);
+assay_status assay__sweep_variants(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
+                                   sweep_variants *out);
+bool assay__sweep_next_variant(sweep_variants *v);
+/* Sets the values to the defaults; false: threads or the constraint do not let them through. */
+bool assay__sweep_default_variant(sweep_variants *v);
+/* By op, dtypes, backend, caps and can_run; is_wanted: by --kernel too, else as the default only.
+ */
+bool assay__sweep_may_compete(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
+                              bool *is_wanted);
 /* Candidates of one problem: bindings x tunables, minus constraints; rows put into the store. */
 assay_status assay__sweep_candidates(sweep *s, sweep_problem *p);
+/* The published winner among them, and which of them is the default. */
+assay_status assay__sweep_incumbent(sweep *s, sweep_problem *p);
+/* Books a candidate that was never asked to an end, with all variants of its kernel. */
+assay_status assay__sweep_refuse(sweep *s, sweep_problem *p, sweep_candidate *c);
 /* Input files and expected results; released when the group is done. */
 assay_status assay__sweep_inputs(sweep *s, sweep_problem *p);
 void assay__sweep_release(sweep_problem *p);

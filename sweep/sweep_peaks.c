@@ -105,7 +105,7 @@ typedef assay_status (*row_fn)(sweep *s, const sweep_peak *p);
 
 static assay_status ask(sweep *s, bool spot, row_fn take)
 {
-    const assay__worker_options options = {NULL, s->o->plugin_path, "ref", s->o->stop};
+    const assay__worker_options options = assay__sweep_worker_options(s, "ref");
     assay__worker *w = NULL;
     json_t *reply = NULL, *list = NULL;
     assay_status status;

@@ -28,13 +28,6 @@ double assay__sweep_now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static assay_status start_plain_worker(const sweep *s, assay__worker **out)
-{
-    const assay__worker_options options = {NULL, s->o->plugin_path, NULL, s->o->stop};
-
-    return assay__worker_start(&options, out);
-}
-
 /* Twice the last cache, so that a rotation finds nothing of its last round there. */
 static double rotate_bytes(void)
 {
@@ -197,18 +190,33 @@ static assay_status check_globs(const sweep *s)
         near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
-static assay_status load_kernels(sweep *s)
+/* Before the store, which a command that cannot start shall not make. */
+static assay_status load_plugins(sweep *s)
 {
-    assay__worker *w = NULL;
-    json_t *reply = NULL;
     assay_status status;
 
-    ASSAY_TRY(start_plain_worker(s, &w));
-    status = assay__worker_call(w, json_pack("{s:s}", "cmd", "bindings"), NULL, 0, 60000, &reply);
+    ASSAY_TRY(assay__plugins_load_but(s->o->plugin_path, NULL, s->refused, s->refused_count,
+                                      &s->plugins));
+    ASSAY_TRY(check_backends(s));
+    status = assay__plugins_check(s->plugins, s->o->plugin_path);
+    if (status != ASSAY_OK)
+        return assay__fail_context(status, "--plugins");
+    return check_globs(s);
+}
+
+static assay_status load_kernels(sweep *s)
+{
+    json_t *bindings = NULL;
+    assay_status status = assay__sweep_try_plugins(s, &bindings);
+
     if (status == ASSAY_OK)
-        status = take_bindings(s, reply);
-    json_decref(reply);
-    assay__worker_stop(&w);
+        status = load_plugins(s);
+    if (status == ASSAY_OK)
+        status = s->o->dry_run ? assay__db_open_copy(s->o->db_path, &s->db)
+                               : assay__db_open(s->o->db_path, &s->db);
+    if (status == ASSAY_OK)
+        status = take_bindings(s, bindings);
+    json_decref(bindings);
     return status;
 }
 
@@ -247,18 +255,23 @@ static char operand_letter(const char *layout, size_t i)
     return layout != NULL && i < strlen(layout) ? layout[i] : 'c';
 }
 
-static assay_status make_problem(sweep *s, const assay__shape *shape, sweep_problem *p)
+/* Descriptors that are none, so that whatever fails later closes nobody's. */
+static void init_problem(sweep_problem *p)
 {
-    p->problem = shape->problem;
-    p->weight = shape->count;
     p->output_fd = -1;
     for (size_t i = 0; i < SWEEP_SETS; i++)
         p->input_fd[i] = p->wide_fd[i] = -1;
+}
+
+static assay_status fill_problem(const sweep *s, const assay__shape *shape, sweep_problem *p)
+{
+    p->problem = shape->problem;
+    p->weight = shape->count;
     if (assay_problem_format(&p->problem, ASSAY_TEXT_ACCURACY, p->text, sizeof p->text) == 0)
         return assay__fail(ASSAY_INTERNAL, "a problem's text is too long");
     for (size_t i = 0; i < p->problem.dtype_count; i++)
         p->layout[i] = operand_letter(s->o->layout, i);
-    return assay__db_put_problem(s->db, &p->problem, &p->row);
+    return ASSAY_OK;
 }
 
 /* So that reports can weigh what was measured, and know what was not.  A dry run has a copy of the
@@ -280,34 +293,57 @@ static assay_status put_uses(sweep *s)
     return ASSAY_OK;
 }
 
+/* The store is not locked while kernels are asked: one that hangs would keep all others waiting. */
+static assay_status ask_all(sweep *s)
+{
+    const assay__shape_set *set = s->o->shapes;
+
+    for (size_t i = 0; i < set->count; i++) {
+        ASSAY_TRY(fill_problem(s, &set->items[i], &s->problems[i]));
+        ASSAY_TRY(assay__sweep_ask(s, &s->problems[i]));
+    }
+    return ASSAY_OK;
+}
+
+static assay_status put_problems(sweep *s)
+{
+    for (size_t i = 0; i < s->problem_count; i++)
+        ASSAY_TRY(assay__db_put_problem(s->db, &s->problems[i].problem, &s->problems[i].row));
+    ASSAY_TRY(put_uses(s));
+    for (size_t i = 0; i < s->problem_count; i++)
+        ASSAY_TRY(assay__sweep_candidates(s, &s->problems[i]));
+    return ASSAY_OK;
+}
+
 static assay_status make_problems(sweep *s)
 {
     const assay__shape_set *set = s->o->shapes;
-    assay_status status = ASSAY_OK;
+    assay_status status;
 
     s->problems = calloc(set->count > 0 ? set->count : 1, sizeof *s->problems);
     if (s->problems == NULL)
         return assay__fail(ASSAY_NOMEM, "%zu problems", set->count);
     s->problem_count = set->count;
+    for (size_t i = 0; i < set->count; i++)
+        init_problem(&s->problems[i]);
+    ASSAY_TRY(ask_all(s));
     ASSAY_TRY(assay__db_begin(s->db));
-    for (size_t i = 0; status == ASSAY_OK && i < set->count; i++)
-        status = make_problem(s, &set->items[i], &s->problems[i]);
-    if (status == ASSAY_OK)
-        status = put_uses(s);
-    for (size_t i = 0; status == ASSAY_OK && i < set->count; i++)
-        status = assay__sweep_candidates(s, &s->problems[i]);
+    status = put_problems(s);
     if (status != ASSAY_OK) {
         assay__db_rollback(s->db);
         return status;
     }
-    return assay__db_commit(s->db);
+    ASSAY_TRY(assay__db_commit(s->db));
+    for (size_t i = 0; i < s->problem_count; i++)
+        ASSAY_TRY(assay__sweep_incumbent(s, &s->problems[i]));
+    assay__worker_stop(&s->asker);
+    return ASSAY_OK;
 }
 
 assay_status assay__sweep_setup(sweep *s)
 {
     const assay__machine machine = ASSAY__MACHINE_HERE;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    assay_status status;
 
     s->rotate_bytes = rotate_bytes();
     s->arena_fd = make_arena();
@@ -315,15 +351,6 @@ assay_status assay__sweep_setup(sweep *s)
     s->memory_bytes = assay__free_memory(&machine);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
     assay__rng_seed_named(&s->rng, s->o->seed, "sweep order");
-    /* Before the store, which a command that cannot start shall not make. */
-    ASSAY_TRY(assay__plugins_load(s->o->plugin_path, NULL, &s->plugins));
-    ASSAY_TRY(check_backends(s));
-    status = assay__plugins_check(s->plugins, s->o->plugin_path);
-    if (status != ASSAY_OK)
-        return assay__fail_context(status, "--plugins");
-    ASSAY_TRY(check_globs(s));
-    ASSAY_TRY(s->o->dry_run ? assay__db_open_copy(s->o->db_path, &s->db)
-                            : assay__db_open(s->o->db_path, &s->db));
     ASSAY_TRY(load_kernels(s));
     if (s->deployment.usable_cpus > 0)
         s->cpus = s->deployment.usable_cpus;
@@ -338,6 +365,7 @@ void assay__sweep_teardown(sweep *s)
 {
     for (size_t i = 0; s->problems != NULL && i < s->problem_count; i++) {
         assay__sweep_release(&s->problems[i]);
+        assay__sweep_forget_answers(&s->problems[i]);
         free(s->problems[i].candidates);
     }
     free(s->problems);
@@ -349,6 +377,8 @@ void assay__sweep_teardown(sweep *s)
     free(s->equals);
     if (s->arena_fd >= 0)
         close(s->arena_fd);
+    assay__worker_stop(&s->asker);
+    assay__sweep_forget_refused(s);
     assay__plugins_destroy(&s->plugins);
     assay__db_close(&s->db);
 }

@@ -237,6 +237,10 @@ assay_status assay__sweep_recall(sweep *s, sweep_problem *p)
         ASSAY_TRY(is_finished(s, p, policy, &finished));
     p->skip = finished;
     for (size_t i = 0; !p->skip && i < p->count; i++) {
+        if (p->candidates[i].unasked) {
+            ASSAY_TRY(assay__sweep_refuse(s, p, &p->candidates[i]));
+            continue;
+        }
         ASSAY_TRY(recall_quarantine(s, p, &p->candidates[i], policy));
         if (s->o->resume && !p->candidates[i].out)
             ASSAY_TRY(recall_visits(s, p, &p->candidates[i], policy));

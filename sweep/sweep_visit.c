@@ -45,8 +45,8 @@ const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap)
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w)
 {
     char backends[256];
-    const assay__worker_options options = {
-        NULL, s->o->plugin_path, assay__sweep_backends(p, backends, sizeof backends), s->o->stop};
+    const assay__worker_options options =
+        assay__sweep_worker_options(s, assay__sweep_backends(p, backends, sizeof backends));
     json_t *request = json_pack("{s:s, s:s, s:i}", "cmd", "prepare", "problem", p->text, "align",
                                 (int)s->o->align);
     int fds[SWEEP_SETS + 2];

@@ -35,7 +35,7 @@ valgrind-tests: default $(UNIT_TESTS) test-plugins
 	@scripts/valgrind-tests $(UNIT_TESTS)
 
 # Plug-ins of the loader's test: one source, one object for each -DPLUG_<name>.
-PLUGS      := alpha beta plain foreign short broken misnamed badname
+PLUGS      := alpha beta plain foreign short broken misnamed badname ctor hangs opens named
 PLUG_FILES := $(PLUGS:%=$(BUILD)/tests/loader/assay_%.so)
 $(PLUG_FILES): $(BUILD)/tests/loader/assay_%.so: tests/plugins/plug.c backends/plugin.map \
     $(BUILD)/gen/flags.txt $(wildcard include/assay/*) | $(GEN_HEADERS)
@@ -44,7 +44,7 @@ $(PLUG_FILES): $(BUILD)/tests/loader/assay_%.so: tests/plugins/plug.c backends/p
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DPLUG_$* -shared \
 	    $(LDFLAGS_ALL) -Wl,--build-id=sha1 -Wl,--version-script=backends/plugin.map $< -o $@
 test-plugins: $(PLUG_FILES)
-$(BUILD)/tests/test_plugin: | $(PLUG_FILES)
+$(BUILD)/tests/test_plugin $(BUILD)/tests/test_worker: | $(PLUG_FILES)
 
 # A library of names that those behind plug-ins have too.
 SHADOW := $(BUILD)/tests/loader/shadow.so

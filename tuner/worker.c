@@ -6,24 +6,67 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "runtime/doing.h"
 #include "runtime/error.h"
 #include "tuner/peaks.h"
+
+/* Where the parent reads what this process was inside of when it died. */
+static void keep_notes(const assay__message *m)
+{
+    void *map;
+
+    if (m->fd_count != 1)
+        return;
+    map = mmap(NULL, sizeof(assay__doing), PROT_READ | PROT_WRITE, MAP_SHARED, m->fds[0], 0);
+    if (map != MAP_FAILED)
+        assay__doing_at(map);
+}
+
+static assay_status load_plugins(assay__worker_state *s, json_t *request)
+{
+    json_t *list = json_object_get(request, "refused");
+    size_t count = json_array_size(list);
+    assay__plugin_refusal *refused = calloc(count + 1, sizeof *refused);
+    assay_status status;
+
+    if (refused == NULL)
+        return assay__fail(ASSAY_NOMEM, "refused plug-ins");
+    for (size_t i = 0; i < count; i++) {
+        json_t *row = json_array_get(list, i);
+        refused[i].path = json_string_value(json_object_get(row, "path"));
+        refused[i].reason = json_string_value(json_object_get(row, "reason"));
+        if (refused[i].path == NULL || refused[i].reason == NULL) {
+            free(refused);
+            return assay__fail(ASSAY_INTERNAL, "a refused plug-in has no path or no reason");
+        }
+    }
+    status = assay__plugins_load_but(json_string_value(json_object_get(request, "plugin_path")),
+                                     json_string_value(json_object_get(request, "backends")),
+                                     refused, count, &s->plugins);
+    free(refused);
+    return status;
+}
 
 static assay_status do_hello(assay__worker_state *s, json_t *request, assay__message *m,
                              json_t *reply)
 {
-    const char *path = json_string_value(json_object_get(request, "plugin_path"));
-    const char *backends = json_string_value(json_object_get(request, "backends"));
-
-    (void)m;
     json_object_set_new(reply, "pid", json_integer(getpid()));
     if (s->plugins != NULL)
         return assay__fail(ASSAY_INTERNAL, "hello twice");
-    return assay__plugins_load(path, backends, &s->plugins);
+    keep_notes(m);
+    return load_plugins(s, request);
+}
+
+static assay_status do_can_run(assay__worker_state *s, json_t *request, assay__message *m,
+                               json_t *reply)
+{
+    (void)m;
+    return assay__worker_can_run(s, request, reply);
 }
 
 static assay_status do_bindings(assay__worker_state *s, json_t *request, assay__message *m,
@@ -73,8 +116,9 @@ static assay_status do_peaks(assay__worker_state *s, json_t *request, assay__mes
 }
 
 static const assay__worker_command commands[] = {
-    {"hello", do_hello}, {"bindings", do_bindings}, {"prepare", do_prepare}, {"run", do_run},
-    {"time", do_time},   {"wide", do_wide},         {"peaks", do_peaks},     {NULL, NULL},
+    {"hello", do_hello},     {"bindings", do_bindings}, {"can_run", do_can_run},
+    {"prepare", do_prepare}, {"run", do_run},           {"time", do_time},
+    {"wide", do_wide},       {"peaks", do_peaks},       {NULL, NULL},
 };
 
 static const assay__worker_command *find_command(const assay__worker_command *list,

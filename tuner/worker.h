@@ -3,9 +3,13 @@
 /* tuner/worker.h -- the worker process: loads plug-ins, runs and times kernels on request.
  *
  * Requests are JSON objects with "cmd"; replies have "status", "error" and what is said here.
- *   hello    plugin_path?, backends?                 loads the plug-ins
+ *   hello    plugin_path?, backends?, refused?: [{path, reason}], descriptor
+ *                                                    loads the plug-ins but those refused; the
+ *                                                       descriptor is memory for an assay__doing
  *   bindings                                         -> bindings: [{backend, kernel, op, dtypes,
  *                                                       revision, available, reason, libraries}]
+ *   can_run  problem, questions: [{backend, kernel, tunables: [of one variant after the other]}]
+ *                                                    -> answers: ["101..." a variant each]
  *   prepare  problem, align, arena?, descriptors     one input file a set, then the output file,
  *                                                       then memory to rotate over when arena says
  *                                                       at which byte to begin
@@ -76,6 +80,7 @@ assay_status assay__worker_run(assay__worker_state *s, json_t *request);
 assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply);
 assay_status assay__worker_wide(assay__worker_state *s, json_t *request, assay__message *m);
 assay_status assay__worker_bindings(assay__worker_state *s, json_t *reply);
+assay_status assay__worker_can_run(assay__worker_state *s, json_t *request, json_t *reply);
 void assay__worker_pool_clear(struct assay__worker_pool **pool);
 void assay__worker_release(assay__worker_state *s);
 

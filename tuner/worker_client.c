@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 
 #define LOG_CAP   4096
 #define WORKER_FD 3
+#define LOAD_MS   30000
 
 extern char **environ;
 
@@ -37,6 +39,8 @@ struct assay__worker {
     int timeout_ms; /* of the call under way */
     int64_t excused_ms;
     assay__run_delay delay; /* since it began */
+    assay__doing *doing;    /* mapped, the worker writes it; NULL: no notes */
+    assay__doing *fate;     /* borrowed; NULL: nobody asks */
 };
 
 /* Keeps the newest LOG_CAP / 2 .. LOG_CAP bytes; a flood costs nothing but reading it. */
@@ -152,23 +156,61 @@ static assay_status start_process(assay__worker *w, const char *program)
     return ASSAY_OK;
 }
 
+/* Memory that both sides see; without it a crash is told without its place. */
+static int make_note(assay__worker *w)
+{
+    int fd = memfd_create("assay-doing", MFD_CLOEXEC);
+    void *map = MAP_FAILED;
+
+    if (fd >= 0 && ftruncate(fd, sizeof *w->doing) == 0)
+        map = mmap(NULL, sizeof *w->doing, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map != MAP_FAILED) {
+        w->doing = map;
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static json_t *refusals(const assay__worker_options *o)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < o->refused_count; i++)
+        (void)json_array_append_new(list, json_pack("{s:s, s:s}", "path", o->refused[i].path,
+                                                    "reason", o->refused[i].reason));
+    return list;
+}
+
+static assay_status greet(assay__worker *w, const assay__worker_options *o)
+{
+    json_t *reply = NULL;
+    int note = make_note(w);
+    json_t *hello = json_pack("{s:s, s:s*, s:s*, s:o}", "cmd", "hello", "plugin_path",
+                              o->plugin_path, "backends", o->backends, "refused", refusals(o));
+    assay_status status = assay__worker_call(w, hello, &note, note >= 0 ? 1 : 0,
+                                             o->load_ms > 0 ? o->load_ms : LOAD_MS, &reply);
+
+    json_decref(reply);
+    if (note >= 0)
+        close(note);
+    return status;
+}
+
 assay_status assay__worker_start(const assay__worker_options *options, assay__worker **out)
 {
     assay__worker *w = calloc(1, sizeof *w);
-    json_t *hello = NULL, *reply = NULL;
     assay_status status;
 
     if (w == NULL)
         return assay__fail(ASSAY_NOMEM, "worker");
     w->socket = w->log_fd = -1;
     w->stop = options->stop;
+    w->fate = options->fate;
     status = start_process(w, options->program != NULL ? options->program : "/proc/self/exe");
-    if (status == ASSAY_OK) {
-        hello = json_pack("{s:s, s:s*, s:s*}", "cmd", "hello", "plugin_path", options->plugin_path,
-                          "backends", options->backends);
-        status = assay__worker_call(w, hello, NULL, 0, 30000, &reply);
-        json_decref(reply);
-    }
+    if (status == ASSAY_OK)
+        status = greet(w, options);
     if (status != ASSAY_OK) {
         assay__worker_stop(&w);
         return status;
@@ -240,24 +282,41 @@ static void last_words(const assay__worker *w, char *buf, size_t cap)
             *buf = '?';
 }
 
+/* " while ..." of a worker that is gone; "" when it was in no code of a plug-in that is noted. */
+static void last_place(assay__worker *w, char *buf, size_t cap)
+{
+    buf[0] = '\0';
+    if (w->doing == NULL)
+        return;
+    buf[0] = ' ';
+    assay__doing_text(w->doing, buf + 1, cap - 1);
+    if (buf[1] == '\0')
+        buf[0] = '\0';
+    if (w->fate != NULL)
+        memcpy(w->fate, w->doing, sizeof *w->fate);
+}
+
 static assay_status call_failed(assay__worker *w, assay_status status)
 {
-    char end[128] = "", words[128];
+    char end[128] = "", words[128], place[640] = "";
 
     switch (status) {
     case ASSAY_CRASH:
         reap_crashed(w, end, sizeof end);
         last_words(w, words, sizeof words);
-        return assay__fail(ASSAY_CRASH, "the worker ended: %s%s", end, words);
+        last_place(w, place, sizeof place);
+        return assay__fail(ASSAY_CRASH, "the worker ended: %s%s%s", end, place, words);
     case ASSAY_TIMEOUT:
         finish(w, true, end, sizeof end);
         last_words(w, words, sizeof words);
+        last_place(w, place, sizeof place);
         if (w->excused_ms > 0)
             return assay__fail(
                 ASSAY_TIMEOUT,
-                "no reply within %d ms and %lld ms that it waited for a CPU: killed%s",
-                w->timeout_ms, (long long)w->excused_ms, words);
-        return assay__fail(ASSAY_TIMEOUT, "no reply within %d ms: killed%s", w->timeout_ms, words);
+                "no reply within %d ms and %lld ms that it waited for a CPU: killed%s%s",
+                w->timeout_ms, (long long)w->excused_ms, place, words);
+        return assay__fail(ASSAY_TIMEOUT, "no reply within %d ms: killed%s%s", w->timeout_ms, place,
+                           words);
     case ASSAY_INTERNAL: /* the same program is on the other side: a kernel has written there */
         finish(w, true, end, sizeof end);
         return assay__fail_context(ASSAY_CRASH, "the worker's answer makes no sense, killed");
@@ -305,6 +364,8 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
         json_decref(request);
         return assay__fail(ASSAY_CRASH, "the worker has ended before");
     }
+    if (w->fate != NULL)
+        memset(w->fate, 0, sizeof *w->fate);
     w->token++;
     w->timeout_ms = timeout_ms;
     w->excused_ms = 0;
@@ -345,6 +406,8 @@ void assay__worker_stop(assay__worker **worker)
         return;
     if (w->pid > 0)
         finish(w, true, end, sizeof end);
+    if (w->doing != NULL)
+        munmap(w->doing, sizeof *w->doing);
     if (w->socket >= 0)
         close(w->socket);
     if (w->log_fd >= 0)

@@ -4,7 +4,8 @@
  *
  * A worker is the same program started anew by posix_spawn with the hidden command `__worker`,
  * never a bare fork.  A call that ends in ASSAY_CRASH or ASSAY_TIMEOUT has killed the worker; the
- * text says how it ended ("signal 11 (Segmentation fault)", "exit 0 without a reply", ...). */
+ * text says how it ended ("signal 11 (Segmentation fault)", "exit 0 without a reply", ...) and, as
+ * far as that was noted, inside of which code of a plug-in. */
 #ifndef ASSAY_TUNER_WORKER_CLIENT_H
 #define ASSAY_TUNER_WORKER_CLIENT_H
 
@@ -13,6 +14,8 @@
 #include <stddef.h>
 
 #include "assay/status.h"
+#include "runtime/doing.h"
+#include "runtime/plugin_set.h"
 
 typedef struct assay__worker assay__worker;
 
@@ -21,6 +24,10 @@ typedef struct assay__worker_options {
     const char *plugin_path; /* NULL: the usual search */
     const char *backends;    /* comma list, NULL: all */
     const volatile int *stop;
+    const assay__plugin_refusal *refused; /* plug-ins that it is not to load */
+    size_t refused_count;
+    int load_ms;        /* limit for loading them; 0: 30 s */
+    assay__doing *fate; /* NULL, or set by each call: what a worker that died was inside of */
 } assay__worker_options;
 
 assay_status assay__worker_start(const assay__worker_options *options, assay__worker **out);

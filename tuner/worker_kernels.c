@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/deployment_host.h"
+#include "runtime/doing.h"
 #include "runtime/error.h"
 #include "support/json.h"
 #include "tuner/worker.h"
@@ -110,7 +111,7 @@ assay_status assay__worker_kernel_for(assay__worker_state *s, json_t *request,
     if (out->desc == NULL)
         return assay__fail(ASSAY_UNAVAILABLE, "backend '%s' has no kernel '%s' for this problem",
                            backend, kernel);
-    ASSAY_TRY(assay__backend_open(&plugin->backend));
+    ASSAY_TRY(assay__plugin_open(plugin));
     ASSAY_TRY(check_revision(s, request, plugin, out->desc));
     out->backend = &plugin->backend;
     return read_tunables(request, out);
@@ -133,8 +134,7 @@ assay_status assay__worker_oracle(assay__worker_state *s, const assay_problem *p
 }
 
 /* Identity texts of all libraries that the kernel names, one after another. */
-static assay_status library_text(const assay__plugin *plugin, const assay_kernel_desc *desc,
-                                 json_t *row)
+static assay_status library_text(assay__plugin *plugin, const assay_kernel_desc *desc, json_t *row)
 {
     char *text = calloc(1, IDENTITY_CAP * 2);
     size_t used = 0;
@@ -143,8 +143,7 @@ static assay_status library_text(const assay__plugin *plugin, const assay_kernel
     if (text == NULL)
         return assay__fail(ASSAY_NOMEM, "library identity");
     for (const char *const *lib = desc->libraries; lib != NULL && *lib != NULL; lib++) {
-        if (assay__backend_library_identity(&plugin->backend, *lib, text + used,
-                                            IDENTITY_CAP * 2 - used) == ASSAY_OK)
+        if (assay__plugin_identify(plugin, *lib, text + used, IDENTITY_CAP * 2 - used) == ASSAY_OK)
             used += strlen(text + used);
     }
     bad = (int)assay__json_put_string(row, "libraries", text);
@@ -199,5 +198,75 @@ assay_status assay__worker_bindings(assay__worker_state *s, json_t *reply)
             ASSAY_TRY(
                 binding_row(plugin, assay__manifest_kernel(plugin->manifest, k), here.isa, list));
     }
+    return ASSAY_OK;
+}
+
+/* ---- may they run? ---- */
+
+static assay_status read_problem(json_t *request, assay_problem *out)
+{
+    const char *text = json_string_value(json_object_get(request, "problem"));
+
+    if (text == NULL)
+        return assay__fail(ASSAY_INTERNAL, "request has no problem");
+    return assay_problem_parse(text, out);
+}
+
+/* Drivers that can_run_fn may rely on are open where a pick asks it, too. */
+static assay_status find_row(assay__worker_state *s, json_t *question, const assay_problem *problem,
+                             assay__plugin **plugin, const assay_kernel_desc **desc)
+{
+    const char *backend = json_string_value(json_object_get(question, "backend"));
+    const char *kernel = json_string_value(json_object_get(question, "kernel"));
+
+    *plugin = backend != NULL ? assay__plugins_find(s->plugins, backend) : NULL;
+    *desc = *plugin != NULL && kernel != NULL
+                ? assay__manifest_find((*plugin)->manifest, kernel, problem)
+                : NULL;
+    if (*desc == NULL || (*desc)->can_run_fn == NULL)
+        return assay__fail(ASSAY_UNAVAILABLE, "no kernel '%s' on backend '%s' to ask",
+                           kernel != NULL ? kernel : "", backend != NULL ? backend : "");
+    return (*desc)->libraries != NULL ? assay__plugin_open(*plugin) : ASSAY_OK;
+}
+
+/* Question number `item`: one sign a variant. */
+static assay_status answer(assay__worker_state *s, json_t *question, uint32_t item,
+                           const assay_problem *problem, json_t *answers)
+{
+    json_t *list = json_object_get(question, "tunables");
+    int64_t tunables[ASSAY_MAX_TUNABLES] = {0};
+    const assay_kernel_desc *desc;
+    assay__plugin *plugin;
+    char *signs;
+
+    ASSAY_TRY(find_row(s, question, problem, &plugin, &desc));
+    const size_t each = desc->tunable_count;
+    const size_t count = each > 0 ? json_array_size(list) / each : 1;
+    if (each > ASSAY_MAX_TUNABLES || json_array_size(list) != (each > 0 ? count * each : 0))
+        return assay__fail(ASSAY_INTERNAL, "%s takes %zu tunables", desc->name, each);
+    signs = calloc(1, count + 1);
+    if (signs == NULL)
+        return assay__fail(ASSAY_NOMEM, "answers");
+    for (size_t v = 0; v < count; v++) {
+        for (size_t i = 0; i < each; i++)
+            tunables[i] = json_integer_value(json_array_get(list, v * each + i));
+        assay__doing_ask(plugin->manifest->name, desc->name, item, (uint32_t)v);
+        signs[v] = desc->can_run_fn(problem, tunables) ? '1' : '0';
+        assay__doing_end();
+    }
+    assay_status status = assay__json_append_take(answers, assay__json_text(signs));
+    free(signs);
+    return status;
+}
+
+assay_status assay__worker_can_run(assay__worker_state *s, json_t *request, json_t *reply)
+{
+    json_t *answers = json_array(), *questions = json_object_get(request, "questions");
+    assay_problem problem;
+
+    ASSAY_TRY(assay__json_put_take(reply, "answers", answers));
+    ASSAY_TRY(read_problem(request, &problem));
+    for (size_t i = 0; i < json_array_size(questions); i++)
+        ASSAY_TRY(answer(s, json_array_get(questions, i), (uint32_t)i, &problem, answers));
     return ASSAY_OK;
 }

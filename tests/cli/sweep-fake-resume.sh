@@ -19,7 +19,7 @@ facts() { # DB -- which variant of which problem has which verdict and how many 
         SELECT p.text, k.name, r.tunables, 'quarantined' FROM quarantine q JOIN problem p ON p.id = q.problem
         JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel ORDER BY 1, 2, 3"
 }
-number() { sqlite3 "$1" "PRAGMA busy_timeout = 5000; SELECT count(*) FROM $2" 2>"$WORK/log" | tail -n 1; }
+number() { sqlite3 -cmd ".timeout 5000" "$1" "SELECT count(*) FROM $2" 2>"$WORK/log"; }
 
 script 21 "${truth[@]}"
 expect 0 '*' '' "${sweep[@]}" --db "$WORK/whole.db"

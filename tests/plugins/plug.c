@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/plugins/plug.c -- plug-ins for the loader's test, one for each PLUG_<name>. */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "assay/plugin.h"
 
@@ -42,6 +44,14 @@ static const assay_source_hash hashes[] = {{"tests/plugins/plug.c", {{1, 2, 3}}}
 #define NAME "Bad-Name"
 #elif defined(PLUG_beta)
 #define NAME "beta"
+#elif defined(PLUG_ctor)
+#define NAME "ctor"
+#elif defined(PLUG_hangs)
+#define NAME "hangs"
+#elif defined(PLUG_opens)
+#define NAME "opens"
+#elif defined(PLUG_named)
+#define NAME "named"
 #else
 #define NAME "alpha"
 #endif
@@ -78,6 +88,49 @@ static const assay_kernel_desc kernels[] = {
 #endif
 };
 
+/* ---- code that ends or hangs who loads or opens it ---- */
+
+#if defined(PLUG_ctor)
+__attribute__((constructor)) static void at_loading(void)
+{
+    int *volatile nowhere = (int *)8;
+
+    *nowhere = 1;
+}
+#elif defined(PLUG_hangs)
+__attribute__((constructor)) static void at_loading(void)
+{
+    for (volatile int is_over = 0; !is_over;)
+        sleep(1000);
+}
+#elif defined(PLUG_opens)
+static assay_status plug_open(const assay_host *host, assay_instance **out)
+{
+    (void)host;
+    (void)out;
+    abort();
+}
+
+static const assay_backend backend = {
+    .struct_size = sizeof(assay_backend), .abi_version = ASSAY_PLUGIN_ABI, .open = plug_open};
+#define BACKEND &backend
+#elif defined(PLUG_named)
+static assay_status library_identity(assay_instance *instance, const char *library, char *buf,
+                                     size_t cap)
+{
+    (void)instance;
+    (void)library;
+    (void)buf;
+    (void)cap;
+    exit(0);
+}
+
+static const assay_backend backend = {.struct_size = sizeof(assay_backend),
+                                      .abi_version = ASSAY_PLUGIN_ABI,
+                                      .library_identity = library_identity};
+#define BACKEND &backend
+#endif
+
 /* ---- a backend that identifies one library ---- */
 
 #if defined(PLUG_beta)
@@ -106,7 +159,7 @@ static const assay_backend backend = {.struct_size = sizeof(assay_backend),
                                       .open = plug_open,
                                       .library_identity = library_identity};
 #define BACKEND &backend
-#else
+#elif !defined(BACKEND)
 #define BACKEND NULL
 #endif
 

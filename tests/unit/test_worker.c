@@ -14,6 +14,7 @@
 #include "runtime/keyhash.h"
 #include "tuner/cold.h"
 #include "tuner/worker.h"
+#include "tuner/worker_client.h"
 
 #define N 1000
 
@@ -189,8 +190,100 @@ START_TEST(kernel_of_another_revision_is_refused)
 }
 END_TEST
 
-int main(void)
+/* ---- questions ---- */
+
+static assay_status ask(const char *kernel, const char *values, const char **signs)
 {
+    json_t *request, *reply = json_object();
+
+    request =
+        json_pack("{s:s, s:[{s:s, s:s, s:o}]}", "problem", "add f32,f32,f32 n=31337", "questions",
+                  "backend", "villains", "kernel", kernel, "tunables", json_loads(values, 0, NULL));
+    assay_status status = assay__worker_can_run(&state, request, reply);
+    const char *text = json_string_value(json_array_get(json_object_get(reply, "answers"), 0));
+    *signs = text != NULL ? strdup(text) : NULL;
+    json_decref(request);
+    json_decref(reply);
+    return status;
+}
+
+/* Its second variant would end this process. */
+START_TEST(kernels_answer_for_each_variant)
+{
+    const char *signs;
+
+    must(ask("v_can_run_segv", "[1, 0, 1]", &signs));
+    ck_assert_str_eq(signs, "101");
+    free((void *)(uintptr_t)signs);
+    must(ask("v_can_run_segv", "[]", &signs));
+    ck_assert_str_eq(signs, "");
+    free((void *)(uintptr_t)signs);
+    ck_assert_int_eq(ask("v_can_run_hang", "[1]", &signs), ASSAY_INTERNAL);
+    ck_assert_int_eq(ask("v_honest", "[]", &signs), ASSAY_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "no kernel 'v_honest'"));
+}
+END_TEST
+
+static assay_status start(const char *plugin, const assay__plugin_refusal *refused,
+                          assay__doing *fate)
+{
+    char path[512];
+    assay__worker *w = NULL;
+    const char *build = getenv("ASSAY_BUILD");
+    const assay__worker_options options = {.plugin_path = path,
+                                           .refused = refused,
+                                           .refused_count = refused != NULL,
+                                           .load_ms = 400,
+                                           .fate = fate};
+
+    (void)snprintf(path, sizeof path, "%s/tests/loader/assay_%s.so",
+                   build != NULL ? build : "build", plugin);
+    assay_status status = assay__worker_start(&options, &w);
+    assay__worker_stop(&w);
+    return status;
+}
+
+/* Who started it learns which file, and can leave it out. */
+START_TEST(worker_that_dies_of_a_plugin_says_of_which)
+{
+    assay__plugin_refusal refused = {.reason = "it did before"};
+    assay__doing fate;
+
+    ck_assert_int_eq(start("hangs", NULL, &fate), ASSAY_TIMEOUT);
+    ck_assert_uint_eq(fate.what, ASSAY__DOING_LOAD);
+    ck_assert_ptr_nonnull(strstr(fate.path, "/assay_hangs.so"));
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "/assay_hangs.so was loaded"));
+    refused.path = fate.path;
+    must(start("hangs", &refused, NULL));
+    ck_assert_int_eq(start("ctor", &refused, &fate), ASSAY_CRASH);
+    ck_assert_ptr_nonnull(strstr(fate.path, "/assay_ctor.so"));
+    must(start("alpha", NULL, &fate));
+    ck_assert_uint_eq(fate.what, ASSAY__DOING_NOTHING);
+}
+END_TEST
+
+/* What stands in the memory of a process that died is no text to be trusted. */
+START_TEST(notes_of_the_dead_are_printable_and_end)
+{
+    assay__doing doing;
+    char text[2000];
+
+    memset(&doing, 0x1b, sizeof doing);
+    doing.what = ASSAY__DOING_IDENTIFY;
+    assay__doing_text(&doing, text, sizeof text);
+    ck_assert_ptr_null(strchr(text, 0x1b));
+    ck_assert_uint_lt(strlen(text), sizeof doing.path + sizeof doing.subject + 64);
+    doing.what = 77;
+    assay__doing_text(&doing, text, sizeof text);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "__worker") == 0) /* what a test has started */
+        return assay__worker_main(3, NULL);
+
     Suite *s = suite_create("worker");
     TCase *tcase = tcase_create("requests");
 
@@ -200,6 +293,9 @@ int main(void)
     tcase_add_test(tcase, operands_of_every_stay_are_cold);
     tcase_add_test(tcase, operands_of_a_hot_stay_are_not_cooled);
     tcase_add_test(tcase, kernel_of_another_revision_is_refused);
+    tcase_add_test(tcase, kernels_answer_for_each_variant);
+    tcase_add_test(tcase, worker_that_dies_of_a_plugin_says_of_which);
+    tcase_add_test(tcase, notes_of_the_dead_are_printable_and_end);
     suite_add_tcase(s, tcase);
 
     SRunner *runner = srunner_create(s);

@@ -33,6 +33,10 @@
  *   v_exit        calls exit(0), as if all were well
  *   v_hang        never returns
  *
+ * Right, but for what they do when asked whether they can run; add, the best rank of all:
+ *   v_can_run_segv    n that ends in 31337: writes to address 8, asked about its second variant
+ *   v_can_run_hang    n = 31338: never answers
+ *
  * And of exp, bf16, right but for one input of all, which no sample of a usual size holds:
  *   v_rare        64 steps off at 20.375
  *   v_rare_segv   writes to address 8 for one NaN
@@ -379,6 +383,26 @@ static assay_status v_rare_segv(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* ---- answers ---- */
+
+static bool can_run_segv(const assay_problem *problem, const int64_t *tunables)
+{
+    int *volatile nowhere = (int *)8;
+
+    if (tunables[0] > 1)
+        *nowhere = (int)problem->op;
+    return tunables[0] == 1;
+}
+
+static bool can_run_hang(const assay_problem *problem, const int64_t *tunables)
+{
+    (void)problem;
+    (void)tunables;
+    for (volatile bool is_over = false; !is_over;)
+        sleep(1000);
+    return true;
+}
+
 /* ---- manifest ---- */
 
 #define TAKES(align)            \
@@ -414,7 +438,18 @@ static assay_status v_rare_segv(const assay_launch *launch)
         .run = kernel                                                                        \
     }
 
+#define ASKED(kernel, can_run_, can_run_fn_, tunables_, count)                                 \
+    {                                                                                          \
+        .struct_size = sizeof(assay_kernel_desc), .name = #kernel, .op = ASSAY_OP_add,         \
+        .dtype_count = 3, .dtypes = {ASSAY_F32, ASSAY_F32, ASSAY_F32},                         \
+        .caps = {TAKES(0), TAKES(0), TAKES(0)}, .default_rank = 5, .tunables = tunables_,      \
+        .tunable_count = count, .can_run = can_run_, .can_run_fn = can_run_fn_,                \
+        .sources = sources, .claims = ASSAY_NO_CLAIMS, .entry_point = #kernel, .run = v_honest \
+    }
+
 static const char *const sources[] = {"tests/villains/villains.c", NULL};
+static const int64_t unroll_values[] = {1, 2};
+static const assay_tunable unrolls[] = {{"unroll", unroll_values, 2, 1, "nothing"}};
 static const int64_t thread_counts[] = {1, 2, 4};
 static const assay_tunable threads[] = {{"threads", thread_counts, 3, 1, "parts of the sum"}};
 
@@ -444,6 +479,8 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_abort, 50),
     BOTH(v_exit, 50),
     BOTH(v_hang, 50),
+    ASKED(v_can_run_segv, "n % 100000 == 31337", can_run_segv, unrolls, 1),
+    ASKED(v_can_run_hang, "n == 31338", can_run_hang, NULL, 0),
     EXP(v_rare, 50),
     EXP(v_rare_segv, 50),
 };
