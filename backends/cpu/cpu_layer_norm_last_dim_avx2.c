@@ -12,12 +12,13 @@
         vector d = op(sub)(v, mean);                                                      \
         return op(mul)(d, d);                                                             \
     }                                                                                     \
-    static void row_##name(const type *x, type *y, int64_t n, double eps, bool around)    \
+    static inline __attribute__((always_inline)) void row_##name(                         \
+        const type *x, type *y, int64_t n, double eps, bool around)                       \
     {                                                                                     \
         wide sum, squares;                                                                \
-        CPU_ROW_SUM(name, lanes, vector, op, load, ITSELF, sum);                          \
+        CPU_ROW_SUM(name, lanes, vector, op, load, ITSELF, false, sum);                   \
         vector mean = op(set1)((wide)((double)sum / (double)n));                          \
-        CPU_ROW_SUM(name, lanes, vector, op, load, SQUARED_##name, squares);              \
+        CPU_ROW_SUM(name, lanes, vector, op, load, SQUARED_##name, around, squares);      \
         vector inverse = op(set1)((wide)(1.0 / sqrt((double)squares / (double)n + eps))); \
         CPU_ROW_MAP(name, lanes, load, store, RESULT_##name);                             \
     }

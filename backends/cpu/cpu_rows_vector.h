@@ -61,9 +61,11 @@ static inline void cpu_store_bf16(uint16_t *y, vec_ps v, bool nontemporal)
         const type *x = in;                                                                    \
         type *y = out;                                                                         \
         for (int64_t r = 0; r < rows; r++, x += cols, y += cols) {                             \
-            /* Rows at other addresses go through the cache. */                                \
-            bool around = nontemporal && (uintptr_t)y % (4 * LANES_PS) == 0;                   \
-            row_##name(x, y, cols, eps, around);                                               \
+            /* Rows at other addresses go through the cache; one compiled row for each way. */ \
+            if (nontemporal && (uintptr_t)y % (4 * LANES_PS) == 0)                             \
+                row_##name(x, y, cols, eps, true);                                             \
+            else                                                                               \
+                row_##name(x, y, cols, eps, false);                                            \
         }                                                                                      \
         if (nontemporal)                                                                       \
             _mm_sfence();                                                                      \
@@ -88,12 +90,26 @@ static inline void cpu_store_bf16(uint16_t *y, vec_ps v, bool nontemporal)
         return cpu_run_rows_eps(launch, eps, rows_bf16); \
     }
 
-/* The two loops of a row: whole vectors by fours, then one by one, then the tail. */
-#define CPU_ROW_SUM(name, lanes, vector, op, load, expression, result)                        \
+/* Stores around the caches leave the memory's read side idle, and so do loops over a row that is in
+ * the caches: the last two loops ask for the next row, half of it each.  Behind the last row there
+ * is none, which a prefetch may ask for. */
+#define CPU_ROW_NEXT(lanes, from)                                                   \
+    do {                                                                            \
+        const char *next_ = (const char *)(x + n) + (size_t)(from) * sizeof *x / 2; \
+        _mm_prefetch(next_, _MM_HINT_T0);                                           \
+        if (2 * (lanes) * sizeof *x > 64) /* half of four vectors */                \
+            _mm_prefetch(next_ + 64, _MM_HINT_T0);                                  \
+    } while (0)
+
+/* The loops of a row: whole vectors by fours, then one by one, then the tail.  ahead: the first
+ * half of the next row is asked for. */
+#define CPU_ROW_SUM(name, lanes, vector, op, load, expression, ahead, result)                 \
     do {                                                                                      \
         vector s0_ = op(setzero)(), s1_ = s0_, s2_ = s0_, s3_ = s0_, v_;                      \
         int64_t i_ = 0;                                                                       \
         for (; i_ + 4 * (lanes) <= n; i_ += 4 * (lanes)) {                                    \
+            if (ahead)                                                                        \
+                CPU_ROW_NEXT(lanes, i_);                                                      \
             v_ = load(x + i_);                                                                \
             s0_ = op(add)(s0_, expression(v_));                                               \
             v_ = load(x + i_ + (lanes));                                                      \
@@ -123,20 +139,24 @@ static inline void cpu_store_bf16(uint16_t *y, vec_ps v, bool nontemporal)
 #define cpu_first_f16(v)  V(cvtss_f32)(v)
 #define cpu_first_bf16(v) V(cvtss_f32)(v)
 
-/* Stores around the caches leave the memory's read side idle: the next row is asked for meanwhile
- * (behind the last one it is not there, which a prefetch may ask for). */
-#define CPU_ROW_MAP(name, lanes, load, store, expression)                             \
-    do {                                                                              \
-        int64_t i_ = 0;                                                               \
-        if (around)                                                                   \
-            for (; i_ + (lanes) <= n; i_ += (lanes)) {                                \
-                _mm_prefetch((const char *)(x + n + i_), _MM_HINT_T0);                \
-                store(y + i_, expression(load(x + i_)), true);                        \
-            }                                                                         \
-        for (; i_ + (lanes) <= n; i_ += (lanes))                                      \
-            store(y + i_, expression(load(x + i_)), false);                           \
-        if (i_ < n)                                                                   \
-            put_tail_##name(y + i_, expression(tail_##name(x + i_, n - i_)), n - i_); \
+#define CPU_ROW_MAP(name, lanes, load, store, expression)                                  \
+    do {                                                                                   \
+        int64_t i_ = 0;                                                                    \
+        if (around) {                                                                      \
+            for (; i_ + 4 * (lanes) <= n; i_ += 4 * (lanes)) {                             \
+                CPU_ROW_NEXT(lanes, n + i_);                                               \
+                store(y + i_, expression(load(x + i_)), true);                             \
+                store(y + i_ + (lanes), expression(load(x + i_ + (lanes))), true);         \
+                store(y + i_ + 2 * (lanes), expression(load(x + i_ + 2 * (lanes))), true); \
+                store(y + i_ + 3 * (lanes), expression(load(x + i_ + 3 * (lanes))), true); \
+            }                                                                              \
+            for (; i_ + (lanes) <= n; i_ += (lanes))                                       \
+                store(y + i_, expression(load(x + i_)), true);                             \
+        }                                                                                  \
+        for (; i_ + (lanes) <= n; i_ += (lanes))                                           \
+            store(y + i_, expression(load(x + i_)), false);                                \
+        if (i_ < n)                                                                        \
+            put_tail_##name(y + i_, expression(tail_##name(x + i_, n - i_)), n - i_);      \
     } while (0)
 
 CPU_ROW_TYPES(CPU_ROW_TAIL, 0)

@@ -5,13 +5,15 @@
  *
  * max, then e^(x - max) with its sum into a buffer, then the scaled result: x comes from memory
  * once and y goes there once.  f32: while the exponentials of a row are computed, the row before it
- * is scaled and written and the row after it is prefetched, so that memory never waits for
- * arithmetic.  max passes over NaN, which comes back with the sum.
+ * is scaled and written, and half of the row after it is prefetched, the first half having been so
+ * while the maximum was looked for: memory never waits for arithmetic.  max passes over NaN, which
+ * comes back with the sum.
  * Longer rows compute e^(x - max) twice.  Sums run over lanes by column number, so that placement
  * changes no bit.
  *
  * The including file defines, for rows of f32,
- *   row_range, with a member `max`, and row_range range_f32(const float *x, int64_t n)
+ *   row_range, with a member `max`, and row_range range_f32(const float *x, int64_t n, const float
+ *     *next), which prefetches the first n / 2 columns of the next row
  *   void weigh_four(vec_ps *v0, ... *v3, const row_range *range): each v to e^v, v <= 0 or NaN. */
 #ifndef ASSAY_BACKENDS_CPU_SOFTMAX_H
 #define ASSAY_BACKENDS_CPU_SOFTMAX_H
@@ -165,7 +167,7 @@ ROW_PASSES(bf16, uint16_t, float, LANES_PS, vec_ps, load_bf16, put_bf16, OP_PS, 
 enum { KEPT = KEPT_BYTES / sizeof(float), STEP = 4 * LANES_PS };
 
 typedef struct stage {
-    const float *x, *next; /* this row and the one to prefetch */
+    const float *x, *next; /* this row, and the second half of the one to prefetch */
     float *kept;           /* exponentials of the row before, then of this one */
     float *before;         /* where the results of the row before go; NULL: there is none */
     float inverse;         /* of its sum */
@@ -196,12 +198,9 @@ static inline __attribute__((always_inline)) four_ps weigh(const stage *s, int64
                  V(sub_ps)(V(loadu_ps)(x + 2 * LANES_PS), top),
                  V(sub_ps)(V(loadu_ps)(x + 3 * LANES_PS), top)};
 
-    _mm_prefetch((const char *)(s->next + i), _MM_HINT_T0);
-    _mm_prefetch((const char *)(s->next + i + 16), _MM_HINT_T0);
-    if (STEP == 64) {
-        _mm_prefetch((const char *)(s->next + i + 32), _MM_HINT_T0);
-        _mm_prefetch((const char *)(s->next + i + 48), _MM_HINT_T0);
-    }
+    _mm_prefetch((const char *)(s->next + i / 2), _MM_HINT_T0);
+    if (STEP == 64)
+        _mm_prefetch((const char *)(s->next + i / 2 + 16), _MM_HINT_T0);
     weigh_four(&e.v0, &e.v1, &e.v2, &e.v3, &s->range);
     return e;
 }
@@ -280,8 +279,9 @@ static void pipeline_f32(const float *x, float *y, int64_t rows, int64_t n, bool
 
     for (int64_t row = 0; row < rows; row++, x += n, y += n) {
         s.x = x;
-        s.next = row + 1 < rows ? x + n : x;
-        s.range = range_f32(x, n);
+        const float *next = row + 1 < rows ? x + n : x;
+        s.next = next + n / 2;
+        s.range = range_f32(x, n, next);
         s.inverse = 1.0f / run_stage(&s, n, nontemporal);
         s.before = y;
     }
