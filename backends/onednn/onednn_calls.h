@@ -63,6 +63,8 @@ bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables
     X(memory_destroy)                                 \
     X(primitive_attr_create)                          \
     X(primitive_attr_set_output_scales)               \
+    X(primitive_attr_set_fpmath_mode)                 \
+    X(primitive_attr_get_fpmath_mode)                 \
     X(primitive_attr_set_post_ops)                    \
     X(primitive_attr_destroy)                         \
     X(post_ops_create)                                \
@@ -78,6 +80,7 @@ bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables
     X(primitive_desc_create)                          \
     X(primitive_desc_query)                           \
     X(primitive_desc_query_md)                        \
+    X(primitive_desc_get_attr)                        \
     X(primitive_desc_destroy)                         \
     X(primitive_create)                               \
     X(primitive_execute)                              \
@@ -135,7 +138,9 @@ static inline int onednn_rank(const onednn_problem *p, int i)
 int onednn_argument(const onednn_problem *p, int i);
 /* A convolution over operands as `md` says. */
 dnnl_status_t onednn_describe_conv2d(const onednn_library *l, const onednn_problem *p,
-                                     const dnnl_memory_desc_t *md, dnnl_primitive_desc_t *out);
+                                     const dnnl_memory_desc_t *md,
+                                     const_dnnl_primitive_attr_t attributes,
+                                     dnnl_primitive_desc_t *out);
 
 /* A descriptor for the problem: dnnl_unimplemented where this CPU has none. */
 dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,

@@ -114,6 +114,23 @@ static const struct onednn_ability {
 #undef X
 };
 
+/* In which arithmetic it computes in f32, by what it was told. */
+static const char *mode_of(const onednn_library *l, const_dnnl_primitive_desc_t desc)
+{
+    static const char *const names[] = {[dnnl_fpmath_mode_strict] = "strict",
+                                        [dnnl_fpmath_mode_bf16] = "bf16",
+                                        [dnnl_fpmath_mode_f16] = "f16",
+                                        [dnnl_fpmath_mode_any] = "any"};
+    const_dnnl_primitive_attr_t attributes;
+    dnnl_fpmath_mode_t mode;
+
+    if (l->primitive_desc_get_attr(desc, &attributes) != dnnl_success ||
+        l->primitive_attr_get_fpmath_mode(attributes, &mode) != dnnl_success ||
+        (size_t)mode >= sizeof names / sizeof *names)
+        return "unknown";
+    return names[mode];
+}
+
 static assay_status ask(assay_instance *instance, const onednn_library *l,
                         const struct onednn_ability *a, char *implementation, size_t cap)
 {
@@ -131,7 +148,7 @@ static assay_status ask(assay_instance *instance, const onednn_library *l,
     if (l->primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name) != dnnl_success ||
         name == NULL)
         name = "unknown";
-    snprintf(implementation, cap, "%.100s", name);
+    snprintf(implementation, cap, "%.100s\nfpmath=%s", name, mode_of(l, desc));
     l->primitive_desc_destroy(desc);
     return ASSAY_OK;
 }

@@ -135,7 +135,9 @@ static dnnl_status_t describe_any(const onednn_library *l, const onednn_problem 
                                       dnnl_format_tag_any);
 }
 
-/* alpha as a scale of the product, beta as the scale of a sum with what is there. */
+/* alpha as a scale of the product, beta as the scale of a sum with what is there.  Arithmetic as
+ * the types say: ONEDNN_DEFAULT_FPMATH_MODE would let products of f32 be made of bf16, where the
+ * CPU has tiles for it, and nothing would tell such results from the others. */
 static dnnl_status_t make_attributes(const onednn_library *l, const onednn_problem *p,
                                      dnnl_primitive_attr_t *out)
 {
@@ -145,7 +147,8 @@ static dnnl_status_t make_attributes(const onednn_library *l, const onednn_probl
 
     if (status != dnnl_success)
         return status;
-    if (p->alpha != 1.0)
+    status = l->primitive_attr_set_fpmath_mode(*out, dnnl_fpmath_mode_strict);
+    if (status == dnnl_success && p->alpha != 1.0)
         status = l->primitive_attr_set_output_scales(*out, 1, 0, &alpha);
     if (status == dnnl_success && p->beta != 0.0) {
         status = l->post_ops_create(&ops);
@@ -161,37 +164,58 @@ static dnnl_status_t make_attributes(const onednn_library *l, const onednn_probl
     return status;
 }
 
+static dnnl_status_t describe_product(const onednn_library *l, const onednn_problem *p,
+                                      const dnnl_memory_desc_t *md,
+                                      const_dnnl_primitive_attr_t attributes,
+                                      dnnl_primitive_desc_t *out)
+{
+    dnnl_matmul_desc_t desc;
+    dnnl_status_t status = l->matmul_desc_init(&desc, &md[0], &md[1], p->count == 4 ? &md[2] : NULL,
+                                               &md[p->count - 1]);
+
+    return status != dnnl_success
+               ? status
+               : l->primitive_desc_create(out, &desc, attributes, l->engine, NULL);
+}
+
+static dnnl_status_t describe_softmax(const onednn_library *l, const onednn_problem *p,
+                                      const dnnl_memory_desc_t *md,
+                                      const_dnnl_primitive_attr_t attributes,
+                                      dnnl_primitive_desc_t *out)
+{
+    dnnl_softmax_desc_t desc;
+    dnnl_status_t status = (onednn_is_log_softmax(p->op) ? l->logsoftmax_forward_desc_init
+                                                         : l->softmax_forward_desc_init)(
+        &desc, dnnl_forward_inference, &md[0], 1);
+
+    return status != dnnl_success
+               ? status
+               : l->primitive_desc_create(out, &desc, attributes, l->engine, NULL);
+}
+
 dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
                               dnnl_primitive_desc_t *out)
 {
     dnnl_memory_desc_t md[ONEDNN_OPERANDS];
-    dnnl_matmul_desc_t matmul;
-    dnnl_softmax_desc_t softmax;
     dnnl_primitive_attr_t attributes;
     dnnl_status_t status = dnnl_success;
-    bool is_product = p->op == ASSAY_OP_matmul || p->op == ASSAY_OP_fused_linear,
-         has_bias = p->count == 4;
-    const void *desc = is_product ? (const void *)&matmul : (const void *)&softmax;
 
     for (int i = 0; i < p->count && status == dnnl_success; i++)
         status =
             onednn_is_conv2d(p) ? describe_any(l, p, i, &md[i]) : describe_operand(l, p, i, &md[i]);
-    if (status == dnnl_success && onednn_is_conv2d(p))
-        return onednn_describe_conv2d(l, p, md, out);
-    if (status == dnnl_success && p->op == ASSAY_OP_cast)
-        return l->reorder_primitive_desc_create(out, &md[0], l->engine, &md[1], l->engine, NULL);
-    if (status == dnnl_success && is_product)
-        status = l->matmul_desc_init(&matmul, &md[0], &md[1], has_bias ? &md[2] : NULL,
-                                     &md[p->count - 1]);
-    else if (status == dnnl_success)
-        status = (onednn_is_log_softmax(p->op)
-                      ? l->logsoftmax_forward_desc_init
-                      : l->softmax_forward_desc_init)(&softmax, dnnl_forward_inference, &md[0], 1);
     if (status == dnnl_success)
         status = make_attributes(l, p, &attributes);
     if (status != dnnl_success)
         return status;
-    status = l->primitive_desc_create(out, desc, attributes, l->engine, NULL);
+    if (onednn_is_conv2d(p))
+        status = onednn_describe_conv2d(l, p, md, attributes, out);
+    else if (p->op == ASSAY_OP_cast)
+        status =
+            l->reorder_primitive_desc_create(out, &md[0], l->engine, &md[1], l->engine, attributes);
+    else if (p->op == ASSAY_OP_matmul || p->op == ASSAY_OP_fused_linear)
+        status = describe_product(l, p, md, attributes, out);
+    else
+        status = describe_softmax(l, p, md, attributes, out);
     l->primitive_attr_destroy(attributes);
     return status;
 }
