@@ -13,66 +13,81 @@
 #define NQ (NV * LANES)
 
 typedef struct FN(strip) {
-    REAL *q, *o;         /* d x NQ: scaled queries; sums */
+    REAL *q, *o;         /* d x NQ: scaled queries; sums, whose rows fill tiles */
     REAL *top, *sum;     /* NQ: largest score so far; sum of weights */
     int64_t *seen;       /* NQ: keys that a query sees */
     int64_t least, most; /* of seen */
     int64_t row0, rows;
 } FN(strip);
 
-typedef struct FN(sums) {
-    VEC v[MR][NV];
-} FN(sums);
-
-#define DECLARE(r) VEC c##r##0 = zero, c##r##1 = zero, c##r##2 = zero;
-#define POINT(r)   const REAL *row##r = rows[r];
+#define DECLARE(r) VEC c##r##0 = OP(setzero)(), c##r##1 = c##r##0, c##r##2 = c##r##0;
+#define POINT(r)   const REAL *row##r = rows + (r < used ? r : 0) * apart;
 #define STEP(r)                          \
     x = OP(broadcast)(row##r + at);      \
     c##r##0 = OP(fmadd)(x, b0, c##r##0); \
     c##r##1 = OP(fmadd)(x, b1, c##r##1); \
     c##r##2 = OP(fmadd)(x, b2, c##r##2);
-#define GATHER(r)         \
-    s->v[r][0] = c##r##0; \
-    s->v[r][1] = c##r##1; \
-    s->v[r][2] = c##r##2;
-
-/* s[r] = sum over p < n of rows[r][p * step] b[p]. */
-static inline __attribute__((always_inline)) void
-FN(tile)(int64_t n, const REAL *const *rows, int64_t step, const REAL *b, FN(sums) * s)
-{
-    VEC zero = OP(setzero)(), x;
-    TILE_ROWS(DECLARE)
-    TILE_ROWS(POINT)
-
-    for (int64_t p = 0, at = 0; p < n; p++, at += step, b += NQ) {
-        VEC b0 = OP(load)(b), b1 = OP(load)(b + LANES), b2 = OP(load)(b + 2 * LANES);
-        TILE_ROWS(STEP)
+/* Row r of a tile, the sum over p < n of rows[r * apart + p * step] b[p], in vectors c<r>0..2; rows
+ * behind the first `used` are those of row 0 again. */
+#define TILE(n, step, b)                                                                  \
+    VEC x;                                                                                \
+    TILE_ROWS(DECLARE)                                                                    \
+    TILE_ROWS(POINT)                                                                      \
+    for (int64_t left = (n), at = 0; left > 0; left--, at += (step), (b) += NQ) {         \
+        VEC b0 = OP(load)(b), b1 = OP(load)((b) + LANES), b2 = OP(load)((b) + 2 * LANES); \
+        TILE_ROWS(STEP)                                                                   \
     }
-    TILE_ROWS(GATHER)
+/* What becomes of a row of a tile. */
+#define PUT_SCORES(r)                                    \
+    OP(store)(s + (r)*NQ, c##r##0);                      \
+    OP(store)(s + (r)*NQ + LANES, c##r##1);              \
+    OP(store)(s + (r)*NQ + 2 * LANES, c##r##2);          \
+    top0 = OP(max)(c##r##0, top0); /* passes over NaN */ \
+    top1 = OP(max)(c##r##1, top1);                       \
+    top2 = OP(max)(c##r##2, top2);
+#define ADD_VALUES(r)                                                                    \
+    OP(store)(o + (r)*NQ, OP(fmadd)(f0, OP(load)(o + (r)*NQ), c##r##0));                 \
+    OP(store)(o + (r)*NQ + LANES, OP(fmadd)(f1, OP(load)(o + (r)*NQ + LANES), c##r##1)); \
+    OP(store)(o + (r)*NQ + 2 * LANES, OP(fmadd)(f2, OP(load)(o + (r)*NQ + 2 * LANES), c##r##2));
+
+/* The tiles are no part of the loops around them, whose values would push theirs out of registers.
+ * s: the scores of MR keys; top: the largest so far. */
+static __attribute__((noinline)) void FN(score_tile)(const REAL *rows, int64_t used, int64_t d,
+                                                     const REAL *q, REAL *s, REAL top[NQ])
+{
+    const int64_t apart = d;
+
+    TILE(d, 1, q)
+    VEC top0 = OP(load)(top), top1 = OP(load)(top + LANES), top2 = OP(load)(top + 2 * LANES);
+    TILE_ROWS(PUT_SCORES)
+    OP(store)(top, top0);
+    OP(store)(top + LANES, top1);
+    OP(store)(top + 2 * LANES, top2);
 }
 
-/* s[j] = the scores of n keys; top: the largest. */
-static void FN(scores)(const REAL *k, int64_t n, int64_t d, const REAL *q, REAL *s, VEC top[NV])
+/* o = factor o + the weighted values of n keys, for MR elements of a head. */
+static __attribute__((noinline)) void FN(value_tile)(const REAL *rows, int64_t used, int64_t n,
+                                                     int64_t d, const REAL *p,
+                                                     const REAL factor[NQ], REAL *o)
+{
+    const int64_t apart = 1;
+
+    TILE(n, d, p)
+    VEC f0 = OP(load)(factor), f1 = OP(load)(factor + LANES), f2 = OP(load)(factor + 2 * LANES);
+    TILE_ROWS(ADD_VALUES)
+}
+
+/* s[j] = the scores of n keys, and of some behind them that do not count; top: the largest. */
+static void FN(scores)(const REAL *k, int64_t n, int64_t d, const REAL *q, REAL *s, REAL top[NQ])
 {
     for (int v = 0; v < NV; v++)
-        top[v] = OP(set1)((REAL)-INFINITY);
-    for (int64_t j = 0; j < n; j += MR) {
-        int64_t used = n - j < MR ? n - j : MR;
-        const REAL *rows[MR];
-        FN(sums) t;
-        for (int64_t r = 0; r < MR; r++)
-            rows[r] = k + (j + (r < used ? r : 0)) * d;
-        FN(tile)(d, rows, 1, q, &t);
-        for (int64_t r = 0; r < used; r++)
-            for (int v = 0; v < NV; v++) {
-                OP(store)(s + (j + r) * NQ + v * LANES, t.v[r][v]);
-                top[v] = OP(max)(t.v[r][v], top[v]); /* passes over NaN */
-            }
-    }
+        OP(store)(top + v * LANES, OP(set1)((REAL)-INFINITY));
+    for (int64_t j = 0; j < n; j += MR)
+        FN(score_tile)(k + j * d, n - j, d, q, s + j * NQ, top);
 }
 
 /* -inf where a query does not see a key; near: keys it sees of this block. */
-static void FN(mask)(REAL *s, int64_t n, const REAL *near, VEC top[NV])
+static void FN(mask)(REAL *s, int64_t n, const REAL *near, REAL top[NQ])
 {
     VEC nothing = OP(set1)((REAL)-INFINITY);
 
@@ -84,62 +99,42 @@ static void FN(mask)(REAL *s, int64_t n, const REAL *near, VEC top[NV])
             OP(store)(at, score);
             most = OP(max)(score, most);
         }
-        top[v] = most;
+        OP(store)(top + v * LANES, most);
     }
 }
 
 /* Scores to weights; factor: what the sums so far shrink by. */
-static void FN(soften)(REAL *s, int64_t n, const VEC top[NV], FN(strip) * t, VEC factor[NV])
+static void FN(soften)(REAL *s, int64_t n, const REAL top[NQ], FN(strip) * t, REAL factor[NQ])
 {
-    VEC nothing = OP(set1)((REAL)-INFINITY), base[NV], sum[NV];
+    VEC nothing = OP(set1)((REAL)-INFINITY);
 
-    for (int v = 0; v < NV; v++) {
-        VEC old = OP(load)(t->top + v * LANES), most = OP(max)(top[v], old);
-        base[v] =
-            OP(select_less)(nothing, most, most, OP(setzero)()); /* -inf - -inf is no number */
-        factor[v] = OP(weigh)(OP(sub)(old, base[v]));
-        sum[v] = OP(setzero)();
-        OP(store)(t->top + v * LANES, most);
-    }
-    for (int64_t j = 0; j < n; j++, s += NQ) {
-        VEC p0 = OP(weigh)(OP(sub)(OP(load)(s), base[0]));
-        VEC p1 = OP(weigh)(OP(sub)(OP(load)(s + LANES), base[1]));
-        VEC p2 = OP(weigh)(OP(sub)(OP(load)(s + 2 * LANES), base[2]));
-        OP(store)(s, p0);
-        OP(store)(s + LANES, p1);
-        OP(store)(s + 2 * LANES, p2);
-        sum[0] = OP(add)(sum[0], p0);
-        sum[1] = OP(add)(sum[1], p1);
-        sum[2] = OP(add)(sum[2], p2);
-    }
-    for (int v = 0; v < NV; v++) {
-        REAL *at = t->sum + v * LANES;
-        OP(store)(at, OP(fmadd)(OP(load)(at), factor[v], sum[v]));
+    for (int v = 0; v < NQ; v += LANES) {
+        VEC old = OP(load)(t->top + v), most = OP(max)(OP(load)(top + v), old);
+        /* -inf - -inf is no number */
+        VEC base = OP(select_less)(nothing, most, most, OP(setzero)());
+        VEC shrunk = OP(weigh)(OP(sub)(old, base)), sum = OP(setzero)();
+        for (int64_t j = 0; j < n; j++) {
+            VEC p = OP(weigh)(OP(sub)(OP(load)(s + j * NQ + v), base));
+            OP(store)(s + j * NQ + v, p);
+            sum = OP(add)(sum, p);
+        }
+        OP(store)(t->top + v, most);
+        OP(store)(t->sum + v, OP(fmadd)(OP(load)(t->sum + v), shrunk, sum));
+        OP(store)(factor + v, shrunk);
     }
 }
 
-/* o = factor o + the weighted values of n keys. */
-static void FN(mix)(const REAL *values, int64_t n, int64_t d, const REAL *p, const VEC factor[NV],
+/* o = factor o + the weighted values of n keys; o has whole tiles. */
+static void FN(mix)(const REAL *values, int64_t n, int64_t d, const REAL *p, const REAL factor[NQ],
                     REAL *o)
 {
-    for (int64_t c = 0; c < d; c += MR) {
-        int64_t used = d - c < MR ? d - c : MR;
-        const REAL *rows[MR];
-        FN(sums) t;
-        for (int64_t r = 0; r < MR; r++)
-            rows[r] = values + c + (r < used ? r : 0);
-        FN(tile)(n, rows, d, p, &t);
-        for (int64_t r = 0; r < used; r++)
-            for (int v = 0; v < NV; v++) {
-                REAL *at = o + (c + r) * NQ + v * LANES;
-                OP(store)(at, OP(fmadd)(factor[v], OP(load)(at), t.v[r][v]));
-            }
-    }
+    for (int64_t c = 0; c < d; c += MR)
+        FN(value_tile)(values + c, d - c, n, d, p, factor, o + c * NQ);
 }
 
 /* The same bits for finite values: 0 times one that a query does not see is not added. */
 static void FN(mix_seen)(const REAL *values, int64_t n, int64_t d, const REAL *p, const REAL *near,
-                         const VEC factor[NV], REAL *o)
+                         const REAL factor[NQ], REAL *o)
 {
     for (int64_t c = 0; c < d; c++)
         for (int v = 0; v < NV; v++) {
@@ -150,7 +145,7 @@ static void FN(mix_seen)(const REAL *values, int64_t n, int64_t d, const REAL *p
                 VEC next = OP(fmadd)(x, OP(load)(p + j * NQ + v * LANES), t);
                 t = OP(select_less)(OP(set1)((REAL)j), limit, next, t);
             }
-            OP(store)(at, OP(fmadd)(factor[v], OP(load)(at), t));
+            OP(store)(at, OP(fmadd)(OP(load)(factor + v * LANES), OP(load)(at), t));
         }
 }
 
@@ -167,8 +162,8 @@ static bool FN(finite)(const REAL *x, int64_t n)
 static void FN(advance)(FN(strip) * t, const REAL *k, const REAL *v, int64_t j0, int64_t n,
                         int64_t d, REAL *s)
 {
-    REAL near[NQ] __attribute__((aligned(64)));
-    VEC top[NV], factor[NV];
+    REAL near[NQ] __attribute__((aligned(64))), top[NQ] __attribute__((aligned(64)));
+    REAL factor[NQ] __attribute__((aligned(64)));
 
     n = t->most - j0 < n ? t->most - j0 : n;
     if (n <= 0)
@@ -188,6 +183,12 @@ static void FN(advance)(FN(strip) * t, const REAL *k, const REAL *v, int64_t j0,
         FN(mix)(v, n, d, s, factor, t->o);
 }
 
+/* REALs of the sums of a strip. */
+static inline int64_t FN(cells)(int64_t d)
+{
+    return (d + MR - 1) / MR * MR * NQ;
+}
+
 /* A strip of rows [row0, row0 + rows) of a group, nothing seen yet; q is filled by the caller. */
 static void FN(begin)(FN(strip) * t, const cpu_attention *g, int64_t row0, int64_t rows)
 {
@@ -196,7 +197,7 @@ static void FN(begin)(FN(strip) * t, const cpu_attention *g, int64_t row0, int64
     t->most = 0;
     t->least = g->sk;
     memset(t->q, 0, (size_t)(g->d * NQ) * sizeof *t->q);
-    memset(t->o, 0, (size_t)(g->d * NQ) * sizeof *t->o);
+    memset(t->o, 0, (size_t)FN(cells)(g->d) * sizeof *t->o);
     for (int64_t i = 0; i < NQ; i++) {
         t->top[i] = (REAL)-INFINITY;
         t->sum[i] = 0;
@@ -224,4 +225,6 @@ static void FN(end)(FN(strip) * t, int64_t d)
 #undef DECLARE
 #undef POINT
 #undef STEP
-#undef GATHER
+#undef TILE
+#undef PUT_SCORES
+#undef ADD_VALUES

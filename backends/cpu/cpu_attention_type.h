@@ -18,22 +18,21 @@ typedef struct IN(run) {
 /* REALs of a task's scratch, each part at a multiple of 64 bytes. */
 static int64_t IN(scratch)(const IN(run) * k)
 {
-    int64_t heads = k->strips * (2 * k->g.d + 2 + (int64_t)(sizeof(int64_t) / sizeof(REAL))) * NQ;
+    int64_t each = (k->g.d + 2 + (int64_t)(sizeof(int64_t) / sizeof(REAL))) * NQ;
+    int64_t heads = k->strips * (FN(cells)(k->g.d) + each);
 
     return heads + k->keys * NQ + (NO_SPAN ? 0 : 2 * (k->keys * k->g.d + 16)) + 64;
 }
 
 static void IN(place)(const IN(run) * k, FN(strip) * list, REAL **at)
 {
-    int64_t cells = k->g.d * NQ;
-
     for (int64_t i = 0; i < k->strips; i++) {
         list[i].q = *at;
-        list[i].o = *at + cells;
-        list[i].top = *at + 2 * cells;
-        list[i].sum = *at + 2 * cells + NQ;
-        list[i].seen = (int64_t *)(void *)(*at + 2 * cells + 2 * NQ);
-        *at += 2 * cells + (2 + (int64_t)(sizeof(int64_t) / sizeof(REAL))) * NQ;
+        list[i].o = list[i].q + k->g.d * NQ;
+        list[i].top = list[i].o + FN(cells)(k->g.d);
+        list[i].sum = list[i].top + NQ;
+        list[i].seen = (int64_t *)(void *)(list[i].sum + NQ);
+        *at = list[i].sum + (1 + (int64_t)(sizeof(int64_t) / sizeof(REAL))) * NQ;
     }
 }
 
