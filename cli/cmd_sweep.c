@@ -194,10 +194,22 @@ static void outcome_ties(const assay__outcome *o, char *buf, size_t cap)
                        assay__format_percent(o->resolution).text);
 }
 
+static void outcome_rate(const assay__outcome *o, char *buf, size_t cap)
+{
+    double rate = (o->compute_bound ? o->flops : o->bytes) / o->time_ns * 1e9;
+
+    if (isnan(rate))
+        (void)snprintf(buf, cap, "rate -");
+    else
+        (void)snprintf(buf, cap, "%s (%s of peak)",
+                       o->compute_bound ? assay__format_flops(rate).text
+                                        : assay__format_bandwidth(rate).text,
+                       assay__format_percent(o->peak_share).text);
+}
+
 static void outcome_text(const assay__outcome *o)
 {
-    double rate = o->compute_bound ? o->flops / o->time_ns : o->bytes / o->time_ns;
-    char error[112], kernel[160], speedup[64], ties[140];
+    char error[112], kernel[160], rate[180], speedup[64], ties[140];
 
     if (o->winner == NULL) {
         printf("%s\n    %s of %zu\n", o->problem,
@@ -209,11 +221,10 @@ static void outcome_text(const assay__outcome *o)
     outcome_ties(o, ties, sizeof ties);
     (void)snprintf(kernel, sizeof kernel, "%s/%s%s%s%s", o->backend, o->winner,
                    o->tunables[0] ? "{" : "", o->tunables, o->tunables[0] ? "}" : "");
-    printf("%s\n    %s  %s  %s (%s of peak)  %s  %s  %s\n", o->problem, kernel,
-           assay__format_interval(o->time_ns, o->lo_ns, o->hi_ns, o->visits).text,
-           o->compute_bound ? assay__format_flops(rate * 1e9).text
-                            : assay__format_bandwidth(rate * 1e9).text,
-           assay__format_percent(o->peak_share).text, speedup, error, ties);
+    outcome_rate(o, rate, sizeof rate);
+    printf("%s\n    %s  %s  %s  %s  %s  %s\n", o->problem, kernel,
+           assay__format_interval(o->time_ns, o->lo_ns, o->hi_ns, o->visits).text, rate, speedup,
+           error, ties);
 }
 
 static void on_outcome(void *cookie, const assay__outcome *o)

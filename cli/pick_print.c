@@ -292,6 +292,8 @@ static void error_text(const assay_route *r, assay__str *out)
                         (double)r->max_rho);
     if (out->len > 0)
         assay__str_addf(out, " (proof: %s)", proof_name(r->proof));
+    else if (r->measurement != 0)
+        assay__str_add(out, "-");
     if (r->stability != ASSAY_STABILITY_ABSENT)
         assay__str_addf(out, "%sbits stable: %s", out->len > 0 ? ", " : "",
                         assay__stability_name(r->stability));

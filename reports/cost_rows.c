@@ -331,11 +331,22 @@ static double above_zero(double x)
     return x > 0 && isfinite(x) ? x : (double)NAN;
 }
 
+/* Nothing is written then, and there is no rate of it. */
+static bool is_empty(const assay__report_problem *row)
+{
+    assay_problem p;
+
+    return assay_problem_parse(row->text, &p) == ASSAY_OK &&
+           assay_problem_operand_elements(&p, p.dtype_count - 1u) == 0;
+}
+
 static void rates(assay__cost_case *c)
 {
     const assay__roofline *roof = &c->place->roof;
     double time = above_zero(c->winner->time_ns);
-    double flops = above_zero(c->problem->flops), bytes = above_zero(c->problem->moved_bytes);
+    double known = is_empty(c->problem) ? (double)NAN : 0.0;
+    double flops = above_zero(c->problem->flops + known);
+    double bytes = above_zero(c->problem->moved_bytes + known);
     assay_dtype dtype = first_dtype(c->problem);
     assay__roofline_bound b = assay__roofline_bound_of(roof, dtype, flops, bytes);
 

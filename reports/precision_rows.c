@@ -175,13 +175,15 @@ static void copy_figures(const assay__report_accuracy *a, assay__precision_row *
     row->zero_sign_mismatch = a->zero_sign_mismatch;
     row->flushed = a->flushed;
     row->worst_index = a->worst_index;
-    row->max_ulp = a->max_ulp;
-    row->max_err_ulp = a->max_err_ulp;
+    /* Of no elements nothing is known; older versions stored 0. */
+    const double known = a->elements > 0 ? 0.0 : (double)NAN;
+    row->max_ulp = a->max_ulp + known;
+    row->max_err_ulp = a->max_err_ulp + known;
     row->mean_err_ulp = a->mean_err_ulp;
     row->p50_err_ulp = a->p50_err_ulp;
     row->p99_err_ulp = a->p99_err_ulp;
-    row->max_rel = a->max_rel;
-    row->max_abs = a->max_abs;
+    row->max_rel = a->max_rel + known;
+    row->max_abs = a->max_abs + known;
     row->max_rho = a->max_rho;
     row->rms_rho = a->rms_rho;
     row->kappa = a->kappa;

@@ -205,10 +205,20 @@ typedef struct limit {
     double worst; /* evidence of this kernel for any question; NaN: none */
 } limit;
 
+/* Where there is no output there is no error, and every tolerance is met. */
+static bool writes_nothing(const trial *t)
+{
+    const assay_problem *p = &t->q->problem;
+
+    return assay_problem_operand_elements(p, p->dtype_count - 1u) == 0;
+}
+
 /* Without evidence for the question: a claim, when claims are allowed and nothing contradicts it.
  */
 static bool keeps_claim(const trial *t, const limit *l)
 {
+    if (writes_nothing(t))
+        return true;
     if (!t->q->tolerance.allow_claims || !(l->claim >= 0.0))
         return refuse(t, "tolerance: no evidence for %s%s, the limit is %.6g", l->name,
                       t->q->tolerance.allow_claims ? " and no claim" : "", l->limit);
@@ -271,7 +281,7 @@ static bool keeps_stability(const trial *t)
     unsigned claim = claimed_stability(t);
     unsigned has = evidence != ASSAY_STABILITY_ABSENT ? evidence : claim;
 
-    if (has >= t->q->tolerance.stability)
+    if (has >= t->q->tolerance.stability || writes_nothing(t))
         return true;
     return refuse(t, "tolerance: bit stability is %u (%s), at least %u is asked for", has,
                   evidence != 0 ? "measured"
@@ -285,7 +295,7 @@ static bool keeps_proof(const trial *t)
     static const char *const names[] = {"absent", "sampled", "bounded", "exhaustive"};
     unsigned has = t->item->proof;
 
-    if (has >= t->q->tolerance.proof)
+    if (has >= t->q->tolerance.proof || writes_nothing(t))
         return true;
     /* A bound that was proved before is evidence that nothing brings yet. */
     return refuse(t, "tolerance: proof is %s, at least %s is asked for%s", names[has & 3],

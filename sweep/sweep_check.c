@@ -352,13 +352,14 @@ assay_status assay__sweep_put_figures(sweep *s, assay__db_accuracy *row, assay_e
     json_decref(json);
     (void)assay__error_stats_figures(stats, &f); /* none ordinary: the figures stay absent */
     row->elements = (int64_t)stats->elements;
-    row->max_ulp = (double)stats->max_dist;
-    row->max_err_ulp = stats->max_err_ulp;
+    const bool is_empty = stats->elements == 0; /* then nothing is known of any error */
+    row->max_ulp = is_empty ? (double)NAN : (double)stats->max_dist;
+    row->max_err_ulp = is_empty ? (double)NAN : stats->max_err_ulp;
     row->mean_err_ulp = f.mean_err_ulp;
     row->p50_err_ulp = f.p50_err_ulp;
     row->p99_err_ulp = f.p99_err_ulp;
-    row->max_rel = stats->max_rel;
-    row->max_abs = stats->max_abs;
+    row->max_rel = is_empty ? (double)NAN : stats->max_rel;
+    row->max_abs = is_empty ? (double)NAN : stats->max_abs;
     row->max_rho = has_rho ? stats->max_rho : NAN;
     row->rms_rho = has_rho ? f.rms_rho : NAN;
     row->kappa = has_rho ? f.kappa : NAN;
@@ -476,7 +477,7 @@ static void conclude(sweep_problem *p, sweep_candidate *c, const judged *all)
     const assay_error_stats *stats = &all->stats;
     assay_trust trust = assay__error_stats_trust(stats);
 
-    bool is_unknown = c->verdict == ASSAY__VERDICT_WRONG && stats->elements == 0;
+    const bool is_unknown = stats->elements == 0;
 
     c->max_ulp = is_unknown ? NAN : (double)stats->max_dist;
     c->max_rel = is_unknown ? NAN : stats->max_rel;

@@ -327,14 +327,16 @@ static assay_status publish_times(sweep_problem *p)
     return ASSAY_OK;
 }
 
+/* Where nothing is written there is no rate of it, though Layer 1 counts operands that may be
+ * there. */
 static void bounds_of(const sweep *s, const sweep_problem *p, assay__outcome *o)
 {
     assay__roofline_bound bound;
+    bool is_empty = assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u) == 0;
 
-    o->flops = o->bytes = o->peak_share = NAN;
-    if (!assay_problem_flops(&p->problem, &o->flops))
+    if (is_empty || !assay_problem_flops(&p->problem, &o->flops) || !(o->flops > 0))
         o->flops = NAN;
-    if (!assay_problem_bytes(&p->problem, &o->bytes))
+    if (is_empty || !assay_problem_bytes(&p->problem, &o->bytes) || !(o->bytes > 0))
         o->bytes = NAN;
     bound =
         assay__roofline_bound_of(&s->roof, (assay_dtype)p->problem.dtypes[0], o->flops, o->bytes);

@@ -189,10 +189,12 @@ static assay_status recall_accuracy(sweep *s, sweep_problem *p, sweep_candidate 
     c->verdict = ASSAY__VERDICT_OK;
     c->accuracy_row = id;
     c->digest = row.output_digest;
-    c->max_ulp = row.max_ulp;
-    c->max_rho = row.max_rho;
-    c->max_rel = row.max_rel;
-    c->max_abs = row.max_abs;
+    if (row.elements > 0) {
+        c->max_ulp = row.max_ulp;
+        c->max_rho = row.max_rho;
+        c->max_rel = row.max_rel;
+        c->max_abs = row.max_abs;
+    }
     c->proof = row.proof;
     c->elements = (uint64_t)row.elements;
     return ASSAY_OK;

@@ -395,6 +395,21 @@ START_TEST(tolerance_fails_the_unmeasured_default)
 }
 END_TEST
 
+/* Nobody errs in what is not there. */
+START_TEST(tolerance_is_kept_where_there_is_no_output)
+{
+    ask("matmul f32,f32,f32 m=0,n=64,k=64");
+    question.tolerance.max_ulp = question.tolerance.max_rho = 0;
+    question.tolerance.proof = ASSAY_PROOF_EXHAUSTIVE;
+    question.tolerance.stability = ASSAY_STABILITY_ANYWHERE;
+    ck_assert_str_eq(picked(), "gemm 2 default");
+    assay_close(&context);
+    ask("matmul f32,f32,f32 m=65,n=64,k=64");
+    question.tolerance.proof = ASSAY_PROOF_EXHAUSTIVE;
+    ck_assert_ptr_nonnull(strstr(picked(), "proof is absent"));
+}
+END_TEST
+
 static void fill(TCase *subject)
 {
     tcase_add_test(subject, rejected_not_in_the_table);
@@ -417,6 +432,7 @@ static void fill(TCase *subject)
     tcase_add_test(subject, rejected_by_workspace);
     tcase_add_test(subject, rejected_by_caps_of_alignment);
     tcase_add_test(subject, rejected_by_caps_of_layout);
+    tcase_add_test(subject, tolerance_is_kept_where_there_is_no_output);
     tcase_add_test(subject, tolerance_limits_go_by_evidence);
     tcase_add_test(subject, tolerance_without_evidence_fails);
     tcase_add_test(subject, tolerance_takes_claims_when_allowed);
