@@ -62,7 +62,7 @@ SPAN(bf16, exp_bf16_avx2, uint16_t, 8, apply_bf16, store_half, 16)
 
 /* The fast f32 kernel works on four vectors at a time; memory is asked for AHEAD elements before
  * its turn, as the arithmetic fills the window in which loads could run ahead. */
-enum { AHEAD = 512 };
+enum { AHEAD = 1024 };
 
 static inline void fast_part(const float *x, float *y, int64_t n)
 {

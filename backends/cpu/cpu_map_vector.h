@@ -12,7 +12,7 @@
 
 /* Memory is asked for this many bytes before its turn: arithmetic fills the window in which loads
  * could run ahead. */
-#define CPU_AHEAD 2048
+#define CPU_AHEAD 4096
 
 #define CPU_UNARY_SPAN(entry, name, type, lanes, vector, f)                          \
     static inline void part_##entry(const type *x, type *y, int64_t n)               \
