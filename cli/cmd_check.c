@@ -280,10 +280,13 @@ static assay_status print_idle(const checked *c)
 
 static assay_status print_text(const checked *c)
 {
-    printf("%s: schema %" PRId64 ", %s\n", c->path, c->schema,
-           c->finding_count == 0 ? "sound" : "damaged");
-    for (size_t i = 0; i < c->findings.count; i++)
-        printf("  %s\n", c->findings.items[i]);
+    assay__put_shown(stdout, c->path);
+    printf(": schema %" PRId64 ", %s\n", c->schema, c->finding_count == 0 ? "sound" : "damaged");
+    for (size_t i = 0; i < c->findings.count; i++) {
+        fputs("  ", stdout);
+        assay__put_shown(stdout, c->findings.items[i]);
+        putchar('\n');
+    }
     if (c->finding_count > c->findings.count)
         printf("  ... and %zu more findings\n", c->finding_count - c->findings.count);
     for (size_t i = 0; i < COUNT_ROWS; i++)

@@ -42,15 +42,18 @@ int assay__cmd_print_json(const char *command, json_t *value)
 
 void assay__cmd_warn(const char *command, bool is_quiet, const char *format, ...)
 {
+    assay__str text = {0};
     va_list args;
 
     if (is_quiet)
         return;
     va_start(args, format);
-    fprintf(stderr, "assay %s: ", command);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    assay__str_addv(&text, format, args);
     va_end(args);
+    fprintf(stderr, "assay %s: ", command);
+    assay__put_shown(stderr, assay__str_text(&text));
+    fputc('\n', stderr);
+    assay__str_clear(&text);
 }
 
 json_t *assay__cmd_json_object(const char *schema)
@@ -113,22 +116,29 @@ static assay_status print_csv(const assay__table *table)
     return assay__csv_finish(&writer);
 }
 
-static void print_md_cell(const char *text)
+static assay_status print_md_cell(const char *text)
 {
+    assay__str shown = {0};
+    assay_status status;
+
+    assay__str_add_shown(&shown, text);
     putchar(' ');
-    for (; *text != '\0'; text++) {
+    for (text = assay__str_text(&shown); *text != '\0'; text++) {
         if (*text == '|' || *text == '\\' || *text == '*')
             putchar('\\');
         putchar(*text);
     }
     fputs(" |", stdout);
+    status = assay__str_status(&shown);
+    assay__str_clear(&shown);
+    return status;
 }
 
 static assay_status print_md(const assay__table *table)
 {
     putchar('|');
     for (size_t i = 0; i < table->columns; i++)
-        print_md_cell(table->titles[i]);
+        ASSAY_TRY(print_md_cell(table->titles[i]));
     fputs("\n|", stdout);
     for (size_t i = 0; i < table->columns; i++)
         fputs(table->aligns[i] == ASSAY__RIGHT ? "---:|" : "---|", stdout);
@@ -136,7 +146,7 @@ static assay_status print_md(const assay__table *table)
     for (size_t i = 0; i < table->cells.count; i++) {
         if (i % table->columns == 0)
             putchar('|');
-        print_md_cell(known(table->cells.items[i]));
+        ASSAY_TRY(print_md_cell(known(table->cells.items[i])));
         if ((i + 1) % table->columns == 0)
             putchar('\n');
     }

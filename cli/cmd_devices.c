@@ -416,8 +416,8 @@ static assay_status print_text(const found *f)
 {
     const assay_deployment *host = &f->set.host;
 
-    printf("%s, %u usable CPUs, %s\n", host->cpu_model[0] != '\0' ? host->cpu_model : "CPU",
-           host->usable_cpus, host->os_class);
+    assay__put_shown(stdout, host->cpu_model[0] != '\0' ? host->cpu_model : "CPU");
+    printf(", %u usable CPUs, %s\n", host->usable_cpus, host->os_class);
     printf("instruction sets: %s\n", host->isa[0] != '\0' ? host->isa : "-");
     printf("deployment: %s\n\n", f->set.deployment);
     ASSAY_TRY(print_plugins(f));

@@ -3,6 +3,7 @@
 /* cli/cmd_report.c -- `assay report`: what a store holds, for people and for machines. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/cmd_common.h"
@@ -135,10 +136,18 @@ static void current_clear(current *now)
 
 /* ---- the command ---- */
 
-static assay_status put_out(const char *path, const char *text, size_t size)
+/* A file gets the report as it is; a terminal, what of it can be shown. */
+static assay_status put_out(const char *path, char *text, size_t size)
 {
     if (path != NULL && strcmp(path, "-") != 0)
         return assay__file_write(path, text, size);
+    if (isatty(1) == 1) {
+        for (const char *line; (line = strsep(&text, "\n")) != NULL && (text != NULL || *line);) {
+            assay__put_shown(stdout, line);
+            putchar('\n');
+        }
+        return ASSAY_OK;
+    }
     if (fwrite(text, 1, size, stdout) != size)
         return assay__fail(ASSAY_IO, "cannot write to standard output");
     return ASSAY_OK;

@@ -108,8 +108,11 @@ static void on_warn(void *cookie, const char *text)
     view *v = cookie;
 
     clear_line(v);
-    if (!v->is_quiet)
-        fprintf(stderr, "assay sweep: %s\n", text);
+    if (v->is_quiet)
+        return;
+    fputs("assay sweep: ", stderr);
+    assay__put_shown(stderr, text);
+    fputc('\n', stderr);
 }
 
 static void outcome_json(const assay__outcome *o)
@@ -212,8 +215,9 @@ static void outcome_text(const assay__outcome *o)
     char error[112], kernel[160], rate[180], speedup[64], ties[140];
 
     if (o->winner == NULL) {
-        printf("%s\n    %s of %zu\n", o->problem,
-               o->why[0] != '\0' ? o->why : "no admissible variant", o->searched);
+        printf("%s\n    ", o->problem);
+        assay__put_shown(stdout, o->why[0] != '\0' ? o->why : "no admissible variant");
+        printf(" of %zu\n", o->searched);
         return;
     }
     outcome_error(o, error, sizeof error);
@@ -348,9 +352,11 @@ static void print_summary(const view *v, const assay__sweep_options *o,
     if (v->is_quiet)
         return;
     /* Outcomes have no place for rows that never became problems. */
-    for (size_t i = 0; i < o->shapes->skipped_count; i++)
-        fprintf(stderr, "line %zu skipped: %s\n", o->shapes->skipped[i].line,
-                o->shapes->skipped[i].reason);
+    for (size_t i = 0; i < o->shapes->skipped_count; i++) {
+        fprintf(stderr, "line %zu skipped: ", o->shapes->skipped[i].line);
+        assay__put_shown(stderr, o->shapes->skipped[i].reason);
+        fputc('\n', stderr);
+    }
     if (v->is_json)
         return;
     fprintf(stderr,

@@ -35,7 +35,9 @@ int assay__cmd_fail(const char *command, assay_status status)
 {
     const char *text = assay_last_error();
 
-    fprintf(stderr, "assay %s: %s\n", command, text[0] != '\0' ? text : assay_strerror(status));
+    fprintf(stderr, "assay %s: ", command);
+    assay__put_shown(stderr, text[0] != '\0' ? text : assay_strerror(status));
+    fputc('\n', stderr);
     return assay__exit_code(status);
 }
 
@@ -79,7 +81,9 @@ static int unknown(const char *name)
         if (c->help != NULL)
             names[n++] = c->name;
     near = assay__nearest(name, names, n);
-    fprintf(stderr, "assay: unknown command '%s'", name);
+    fputs("assay: unknown command '", stderr);
+    assay__put_shown(stderr, name);
+    fputc('\'', stderr);
     if (near != NULL)
         fprintf(stderr, "; did you mean '%s'?", near);
     fputs("\n", stderr);

@@ -299,13 +299,20 @@ static void error_text(const assay_route *r, assay__str *out)
                         assay__stability_name(r->stability));
 }
 
+static void put_line(const char *title, const char *text)
+{
+    printf("  %s", title);
+    assay__put_shown(stdout, text);
+    putchar('\n');
+}
+
 static void print_chosen(const assay_candidate *c)
 {
     char revision[ASSAY_DIGEST_HEX];
     assay__str text = {0};
 
     variant_text(c, &text);
-    printf("  kernel    %s\n", assay__str_text(&text));
+    put_line("kernel    ", assay__str_text(&text));
     assay_digest_format(&c->revision, revision);
     printf("  revision  %s\n", revision);
     printf("  time      %s (%s)\n",
@@ -314,7 +321,7 @@ static void print_chosen(const assay_candidate *c)
                .text,
            tier_name(c->route.tier));
     if (assay_route_copies(&c->route) != 0)
-        printf("  first     %s\n", c->reason);
+        put_line("first     ", c->reason);
     assay__str_reset(&text);
     error_text(&c->route, &text);
     printf("  error     %s\n", text.len > 0 ? assay__str_text(&text) : "- (no evidence)");

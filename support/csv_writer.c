@@ -7,12 +7,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/error.h"
+#include "support/str.h"
 
 void assay__csv_begin(assay__csv_writer *writer, FILE *file)
 {
-    *writer = (assay__csv_writer){.file = file};
+    *writer = (assay__csv_writer){.file = file, .is_terminal = isatty(fileno(file)) == 1};
 }
 
 /* Also a leading '#' and outer blanks, which our reader would take for a note or drop. */
@@ -33,10 +35,8 @@ static void put_quoted(FILE *file, const char *text)
     (void)putc('"', file);
 }
 
-void assay__csv_put(assay__csv_writer *writer, const char *text)
+static void put_field(assay__csv_writer *writer, const char *shown)
 {
-    const char *shown = text == NULL ? "" : text;
-
     /* The empty field of a one-column table: bare, its row would be a blank line. */
     if (writer->field++ > 0)
         (void)putc(',', writer->file);
@@ -44,6 +44,27 @@ void assay__csv_put(assay__csv_writer *writer, const char *text)
         put_quoted(writer->file, shown);
     else
         (void)fputs(shown, writer->file);
+}
+
+/* A file gets every byte as it is; a person has a terminal that would obey some of them. */
+static void put_on_terminal(assay__csv_writer *writer, const char *text)
+{
+    assay__str shown = {0};
+
+    assay__str_add_shown(&shown, text);
+    put_field(writer, assay__str_text(&shown));
+    assay__str_clear(&shown);
+}
+
+void assay__csv_put(assay__csv_writer *writer, const char *text)
+{
+    const char *shown = text == NULL ? "" : text;
+
+    if (writer->is_terminal && shown[0] != '\0') {
+        put_on_terminal(writer, shown);
+        return;
+    }
+    put_field(writer, shown);
 }
 
 void assay__csv_put_int(assay__csv_writer *writer, int64_t value)

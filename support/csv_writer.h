@@ -7,6 +7,7 @@
 #ifndef ASSAY_SUPPORT_CSV_WRITER_H
 #define ASSAY_SUPPORT_CSV_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,11 +15,12 @@
 #include "assay/status.h"
 
 typedef struct assay__csv_writer {
-    FILE *file;     /* borrowed */
-    size_t ncols;   /* of the first row */
-    size_t field;   /* put in this row */
-    size_t rows;    /* ended, the header included */
-    size_t bad_row; /* first row with another count; 0: none */
+    FILE *file;       /* borrowed */
+    size_t ncols;     /* of the first row */
+    size_t field;     /* put in this row */
+    size_t rows;      /* ended, the header included */
+    size_t bad_row;   /* first row with another count; 0: none */
+    bool is_terminal; /* then fields are shown, not data: see assay__str_add_shown */
 } assay__csv_writer;
 
 void assay__csv_begin(assay__csv_writer *writer, FILE *file);

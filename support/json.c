@@ -123,6 +123,34 @@ assay_status assay__json_write(const json_t *value, bool is_pretty, FILE *file)
     return ASSAY_OK;
 }
 
+/* Beyond ASCII JSON leaves control characters as they are, and a terminal obeys them. */
+static assay_status escape_rest(char **text)
+{
+    const size_t size = strlen(*text);
+    assay__str out = {0};
+    uint32_t code = 0;
+
+    for (size_t at = 0, len; at < size; at += len) {
+        len = assay__utf8_decode(*text + at, size - at, &code);
+        if (len > 0 && code != '\n' && !assay__is_shown(code))
+            assay__str_addf(&out, "\\u%04x", (unsigned)code);
+        else
+            assay__str_addn(&out, *text + at, len > 0 ? len : 1);
+        len = len > 0 ? len : 1;
+    }
+    free(*text);
+    *text = NULL;
+    return assay__str_take(&out, text);
+}
+
+static bool has_rest(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text >= 0x7F)
+            return true;
+    return false;
+}
+
 assay_status assay__json_dump(const json_t *value, bool is_pretty, char **out)
 {
     const size_t layout = is_pretty ? JSON_INDENT(2) : JSON_COMPACT;
@@ -130,6 +158,8 @@ assay_status assay__json_dump(const json_t *value, bool is_pretty, char **out)
 
     if (text == NULL)
         return assay__fail(ASSAY_NOMEM, "out of memory while writing JSON");
+    if (has_rest(text))
+        ASSAY_TRY(escape_rest(&text));
     *out = text;
     return ASSAY_OK;
 }

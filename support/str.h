@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "assay/status.h"
 
@@ -80,6 +81,14 @@ const char *assay__glob_idle(const char *const *patterns, size_t pattern_count,
 size_t assay__utf8_decode(const char *text, size_t size, uint32_t *code);
 /* Offset of the first invalid byte, or `size` when all is valid UTF-8. */
 size_t assay__utf8_check(const char *text, size_t size);
+/* Is the character one that a terminal shows, none that it obeys? */
+bool assay__is_shown(uint32_t code);
+/* Text of unknown origin (files, plug-ins, stores, errors about them) for a terminal or a log, in
+ * one line: control characters, signs that turn the direction of writing and bytes that are no
+ * UTF-8 become "\\x1b" and the like. */
+void assay__str_add_shown(assay__str *str, const char *text);
+/* The same into a file; needs no memory. */
+void assay__put_shown(FILE *file, const char *text);
 /* Columns a terminal needs; an invalid byte counts as one. */
 size_t assay__utf8_width(const char *text);
 

@@ -140,16 +140,40 @@ static void add_table(assay__str *out, const assay__table *table, bool has_colou
     }
 }
 
+/* A copy of the cells as a terminal may have them. */
+static assay_status show_cells(const assay__table *table, assay__strlist *out)
+{
+    assay__str text = {0};
+    assay_status status = ASSAY_OK;
+
+    for (size_t i = 0; status == ASSAY_OK && i < table->cells.count; i++) {
+        assay__str_reset(&text);
+        assay__str_add_shown(&text, table->cells.items[i]);
+        status = assay__str_status(&text);
+        if (status == ASSAY_OK)
+            status = assay__strlist_add(out, assay__str_text(&text));
+    }
+    assay__str_clear(&text);
+    return status;
+}
+
 assay_status assay__table_print(assay__table *table, bool has_colour, FILE *file)
 {
+    assay__table shown;
     assay__str out = {0};
 
     assay__table_end_row(table);
     ASSAY_TRY(table->status);
     if (table->columns == 0)
         return assay__fail(ASSAY_INTERNAL, "table without columns");
-    add_table(&out, table, has_colour);
-    assay_status status = assay__str_status(&out);
+    shown = *table;
+    shown.cells = (assay__strlist){0};
+    assay_status status = show_cells(table, &shown.cells);
+    if (status == ASSAY_OK) {
+        add_table(&out, &shown, has_colour);
+        status = assay__str_status(&out);
+    }
+    assay__strlist_clear(&shown.cells);
     if (status == ASSAY_OK && fputs(out.data, file) < 0)
         status = assay__fail(ASSAY_IO, "cannot write the table");
     assay__str_clear(&out);

@@ -3,6 +3,7 @@
 /* tests/unit/test_csv.c -- strict reading with places in every error, and writing back. */
 
 #include <check.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,6 +283,29 @@ START_TEST(write_round_trips)
 }
 END_TEST
 
+/* A file gets every byte as it is. */
+START_TEST(write_shows_a_terminal_what_it_would_obey)
+{
+    assay__csv_writer writer;
+    char got[64] = "";
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+
+    ck_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    FILE *file = fopen(ptsname(master), "w");
+    ck_assert_ptr_nonnull(file);
+    assay__csv_begin(&writer, file);
+    assay__csv_put(&writer, "\033[2J");
+    assay__csv_put(&writer, "");
+    assay__csv_put(&writer, "a,b");
+    assay__csv_end_row(&writer);
+    ck_assert_int_eq(assay__csv_finish(&writer), ASSAY_OK);
+    ck_assert_int_gt(read(master, got, sizeof got - 1), 0);
+    ck_assert_str_eq(got, "\\x1b[2J,,\"a,b\"\r\n");
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_int_eq(close(master), 0);
+}
+END_TEST
+
 START_TEST(write_keeps_numbers_and_leaves_unknown_empty)
 {
     char *text = NULL;
@@ -351,6 +375,7 @@ int main(void)
     tcase_add_test(columns_case, columns_refuse_unknown_repeated_missing);
     tcase_add_test(cells_case, cells_parse_whole_numbers_with_bounds);
     tcase_add_test(write_case, write_round_trips);
+    tcase_add_test(write_case, write_shows_a_terminal_what_it_would_obey);
     tcase_add_test(write_case, write_keeps_numbers_and_leaves_unknown_empty);
     tcase_add_test(write_case, write_tells_ragged_rows_and_full_disks);
     suite_add_tcase(suite, read_case);

@@ -177,6 +177,22 @@ START_TEST(write_ends_the_line_and_tells_a_full_disk)
 }
 END_TEST
 
+/* Beyond ASCII jansson leaves control characters as they are. */
+START_TEST(write_escapes_what_a_terminal_obeys)
+{
+    json_t *root = json_pack("[s]", "\033 \x7f \xc2\x9b \xe2\x80\xae \xc2\xb5s"), *again;
+    char *text = NULL;
+
+    ck_assert_int_eq(assay__json_dump(root, true, &text), ASSAY_OK);
+    ck_assert_str_eq(text, "[\n  \"\\u001B \\u007f \\u009b \\u202e \xc2\xb5s\"\n]");
+    ck_assert_int_eq(assay__json_parse("t", text, strlen(text), &again), ASSAY_OK);
+    ck_assert(json_equal(root, again));
+    json_decref(root);
+    json_decref(again);
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("json");
@@ -194,6 +210,7 @@ int main(void)
     tcase_add_test(get_case, get_walks_paths);
     tcase_add_test(get_case, get_refuses_missing_and_wrong_types);
     tcase_add_test(write_case, write_ends_the_line_and_tells_a_full_disk);
+    tcase_add_test(write_case, write_escapes_what_a_terminal_obeys);
     suite_add_tcase(suite, put_case);
     suite_add_tcase(suite, reals_case);
     suite_add_tcase(suite, parse_case);

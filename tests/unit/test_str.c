@@ -138,6 +138,41 @@ START_TEST(utf8_widths)
 }
 END_TEST
 
+/* Escape codes, of one byte and of two; what turns the direction; bytes that are nothing. */
+static const struct shown {
+    const char *text, *shown;
+} shown[] = {
+    {"", ""},
+    {"plain", "plain"},
+    {"\033[2J\r\a", "\\x1b[2J\\x0d\\x07"},
+    {"two\nlines\t.", "two\\x0alines\\x09."},
+    {"del\x7f", "del\\x7f"},
+    {"\xc2\x9b 31m \xc2\xb5s", "\\xc2\\x9b 31m \xc2\xb5s"},
+    {"\xe2\x80\xae"
+     "cba\xe2\x81\xa6",
+     "\\xe2\\x80\\xaecba\\xe2\\x81\\xa6"},
+    {"\xff\xc3", "\\xff\\xc3"},
+    {"\xe6\x97\xa5\xe6\x9c\xac", "\xe6\x97\xa5\xe6\x9c\xac"},
+};
+
+START_TEST(text_is_shown_without_what_a_terminal_obeys)
+{
+    const struct shown *s = &shown[_i];
+    assay__str text = {0};
+    char *data = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&data, &size);
+
+    assay__str_add_shown(&text, s->text);
+    ck_assert_str_eq(assay__str_text(&text), s->shown);
+    assay__put_shown(file, s->text);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_str_eq(data, s->shown);
+    assay__str_clear(&text);
+    free(data);
+}
+END_TEST
+
 START_TEST(utf8_refuses_what_is_invalid)
 {
     static const char *const bad[] = {
@@ -172,6 +207,8 @@ int main(void)
     tcase_add_test(glob_case, glob_matches_whole_text);
     tcase_add_test(utf8_case, utf8_widths);
     tcase_add_test(utf8_case, utf8_refuses_what_is_invalid);
+    tcase_add_loop_test(utf8_case, text_is_shown_without_what_a_terminal_obeys, 0,
+                        (int)(sizeof shown / sizeof *shown));
     suite_add_tcase(suite, builder_case);
     suite_add_tcase(suite, list_case);
     suite_add_tcase(suite, distance_case);

@@ -44,6 +44,27 @@ START_TEST(table_aligns_by_characters)
 }
 END_TEST
 
+START_TEST(table_shows_no_control_bytes)
+{
+    assay__table table = {0};
+
+    assay__table_column(&table, "a", ASSAY__LEFT);
+    assay__table_column(&table, "b", ASSAY__LEFT);
+    assay__table_cell(&table, "\033[1m");
+    assay__table_cell(&table, "x");
+    assay__table_cell(&table, "longer than");
+    assay__table_cell(&table, "y");
+    char *text = print(&table, false);
+    ck_assert_str_eq(text, "a            b\n"
+                           "--------------\n"
+                           "\\x1b[1m      x\n"
+                           "longer than  y\n");
+    ck_assert_str_eq(table.cells.items[0], "\033[1m"); /* for CSV it is what it was */
+    free(text);
+    assay__table_clear(&table);
+}
+END_TEST
+
 START_TEST(table_paints_only_when_asked)
 {
     assay__table table = {0};
@@ -166,6 +187,7 @@ int main(void)
 
     tcase_add_test(table_case, table_aligns_by_characters);
     tcase_add_test(table_case, table_paints_only_when_asked);
+    tcase_add_test(table_case, table_shows_no_control_bytes);
     tcase_add_test(table_case, table_refuses_late_and_no_columns);
     tcase_add_test(colour_case, colour_needs_a_willing_terminal);
     tcase_add_test(format_case, format_time_picks_the_unit);
