@@ -86,8 +86,10 @@ static const assay__args_spec spec = {
                "assay pick --op add --dtype f64 --shape n=4096 --threads 1 --json",
     .notes = "Nothing is measured and the store is not written. Without a store the answer is the\n"
              "default kernel, and says so; this needs no --db. A kernel without evidence fails\n"
-             "every limit. Backends that answer only when asked for (ref, fake) are listed only\n"
-             "with --backend.\n"
+             "every limit. So does one whose samples keep it while its author claims more, unless\n"
+             "all inputs were run: the maximum of a sample is a lower bound.\n"
+             "Those of backends that answer only when asked for (ref, fake) are listed only with\n"
+             "--backend.\n"
              "Exit code 1: every kernel was rejected.",
 };
 

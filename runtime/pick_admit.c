@@ -231,6 +231,18 @@ static bool keeps_claim(const trial *t, const limit *l)
                   l->limit);
 }
 
+/* The maximum of a sample is a lower bound.  Where it keeps the limit and the author expects more,
+ * the sample has not met the worst input yet; to believe neither proves that the limit is kept. */
+static bool keeps_beyond_samples(const trial *t, const limit *l)
+{
+    if (t->item->proof >= ASSAY_PROOF_BOUNDED || !(l->claim > l->limit))
+        return true;
+    return refuse(t,
+                  "tolerance: sampled %s >= %.6g is a lower bound; its author claims %.6g, the "
+                  "limit is %.6g",
+                  l->name, l->evidence, l->claim, l->limit);
+}
+
 static bool keeps_limit(const trial *t, const limit *l)
 {
     if (l->limit < 0.0)
@@ -238,7 +250,7 @@ static bool keeps_limit(const trial *t, const limit *l)
     if (isnan(l->evidence))
         return keeps_claim(t, l);
     if (l->evidence <= l->limit)
-        return true;
+        return keeps_beyond_samples(t, l);
     return refuse(t, "tolerance: %s is %.6g (%s), the limit is %.6g", l->name, l->evidence,
                   t->item->proof == ASSAY_PROOF_EXHAUSTIVE ? "measured over all inputs"
                                                            : "measured",

@@ -40,7 +40,8 @@ assay_status assay_policy_parse(const char *text, assay_policy *out);
 size_t assay_policy_format(assay_policy policy, char *buf, size_t cap);
 
 /* Limits; a negative number or ABSENT sets none.  Evidence decides; claims only when allowed; a
- * kernel with neither fails every limit that is set. */
+ * kernel with neither fails every limit that is set.  So does one that a sample keeps within the
+ * limit and whose author claims more: the maximum of a sample is a lower bound. */
 typedef struct assay_tolerance {
     double max_ulp; /* dist: 0 is correctly rounded */
     double max_rho;

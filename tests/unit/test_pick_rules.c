@@ -282,6 +282,36 @@ START_TEST(tolerance_limits_go_by_evidence)
 }
 END_TEST
 
+/* What a sample found is no more than a lower bound. */
+START_TEST(tolerance_believes_no_sample_below_the_claim)
+{
+    set_ulp(0, 0);
+    descs[TILED].claims.max_ulp = 1;
+    ask(PROBLEM);
+    question.tolerance.max_ulp = 0;
+    expect_rejected("tolerance: sampled max_ulp >= 0 is a lower bound; its author claims 1, the "
+                    "limit is 0");
+    question.tolerance.max_ulp = 0.5;
+    expect_rejected("its author claims 1, the limit is 0.5");
+    question.tolerance.max_ulp = 1;
+    ck_assert_str_eq(picked(), "tiled 16");
+    assay_close(&context);
+    descs[TILED].claims.max_ulp = NAN; /* nobody claims more */
+    question.tolerance.max_ulp = 0;
+    ck_assert_str_eq(picked(), "tiled 16");
+    assay_close(&context);
+    descs[TILED].claims.max_ulp = 1;
+    candidate(&routes[0], V_TILED16)->proof = ASSAY_PROOF_ABSENT; /* a smaller sample */
+    expect_rejected("its author claims 1");
+    assay_close(&context);
+    candidate(&routes[0], V_TILED16)->proof = ASSAY_PROOF_BOUNDED;
+    ck_assert_str_eq(picked(), "tiled 16");
+    assay_close(&context);
+    candidate(&routes[0], V_TILED16)->proof = ASSAY_PROOF_EXHAUSTIVE;
+    ck_assert_str_eq(picked(), "tiled 16");
+}
+END_TEST
+
 START_TEST(tolerance_without_evidence_fails)
 {
     set_ulp(NAN, 1);
@@ -337,7 +367,10 @@ START_TEST(tolerance_of_each_kind)
     static const size_t values[] = {offsetof(assay__route_candidate, max_rho),
                                     offsetof(assay__route_candidate, max_rel),
                                     offsetof(assay__route_candidate, max_abs)};
-    const double half = 0.5, two = 2;
+    static const size_t claims[] = {offsetof(assay_claims, max_rho),
+                                    offsetof(assay_claims, max_rel),
+                                    offsetof(assay_claims, max_abs)};
+    const double half = 0.5, two = 2, three = 3, none = -1;
 
     for (size_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < routes[0].count; i++)
@@ -349,6 +382,10 @@ START_TEST(tolerance_of_each_kind)
         memcpy((char *)&question.tolerance + limits[k], &two, sizeof two);
         ck_assert_str_eq(picked(), "tiled 16");
         assay_close(&context);
+        memcpy((char *)&descs[TILED].claims + claims[k], &three, sizeof three);
+        expect_rejected("its author claims 3, the limit is 2");
+        assay_close(&context);
+        memcpy((char *)&descs[TILED].claims + claims[k], &none, sizeof none);
     }
 }
 END_TEST
@@ -434,6 +471,7 @@ static void fill(TCase *subject)
     tcase_add_test(subject, rejected_by_caps_of_layout);
     tcase_add_test(subject, tolerance_is_kept_where_there_is_no_output);
     tcase_add_test(subject, tolerance_limits_go_by_evidence);
+    tcase_add_test(subject, tolerance_believes_no_sample_below_the_claim);
     tcase_add_test(subject, tolerance_without_evidence_fails);
     tcase_add_test(subject, tolerance_takes_claims_when_allowed);
     tcase_add_test(subject, tolerance_claim_is_demoted_by_evidence_elsewhere);
