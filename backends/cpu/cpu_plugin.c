@@ -283,9 +283,10 @@ static const char *const add_avx2_sources[] = {"backends/cpu/cpu_add_avx2.c", SP
 static const char *const add_sources[] = {"backends/cpu/cpu_add.c", SPLIT, NULL};
 static const char *const exp_avx2_sources[] = {"backends/cpu/cpu_exp_avx2.c", SPLIT, NULL};
 static const char *const exp_sources[] = {"backends/cpu/cpu_exp.c", SPLIT, NULL};
-static const char *const softmax_avx2_sources[] = {"backends/cpu/cpu_softmax_avx2.c", SPLIT, NULL};
-static const char *const softmax_avx512_sources[] = {"backends/cpu/cpu_softmax_avx512.c", SPLIT,
-                                                     NULL};
+static const char *const softmax_avx2_sources[] = {"backends/cpu/cpu_softmax_avx2.c",
+                                                   "backends/cpu/cpu_workspace.c", TEAM, NULL};
+static const char *const softmax_avx512_sources[] = {"backends/cpu/cpu_softmax_avx512.c",
+                                                     "backends/cpu/cpu_workspace.c", TEAM, NULL};
 static const char *const softmax_sources[] = {"backends/cpu/cpu_softmax.c", SPLIT, NULL};
 static const char *const matmul_avx2_sources[] = {"backends/cpu/cpu_matmul_avx2.c",
                                                   "backends/cpu/cpu_workspace.c", TEAM, NULL};

@@ -8,8 +8,8 @@
  * is scaled and written, and half of the row after it is prefetched, the first half having been so
  * while the maximum was looked for: memory never waits for arithmetic.  max passes over NaN, which
  * comes back with the sum.
- * Longer rows compute e^(x - max) twice.  Sums run over lanes by column number, so that placement
- * changes no bit.
+ * Rows too long for a buffer compute e^(x - max) twice.  Sums run over lanes by column number, so
+ * that placement changes no bit.
  *
  * The including file defines, for rows of f32,
  *   row_range, with a member `max`, and row_range range_f32(const float *x, int64_t n, const float
@@ -18,9 +18,23 @@
 #ifndef ASSAY_BACKENDS_CPU_SOFTMAX_H
 #define ASSAY_BACKENDS_CPU_SOFTMAX_H
 
-#include "backends/cpu/cpu.h"
+#include "backends/cpu/cpu_matmul.h"
+#include "backends/cpu/cpu_rows.h"
 
-enum { KEPT_BYTES = 64 * 1024 };
+/* Exponentials of a row that are kept on the stack, and in the thread's workspace: 262,144 of f32,
+ * more than a vocabulary has. */
+enum { KEPT_BYTES = 64 * 1024, LONGEST_BYTES = 1024 * 1024 };
+
+/* *kept, which points to KEPT_BYTES on the stack, to where the exponentials of a row have room, or
+ * to NULL: they are computed twice.  false: no memory. */
+static inline bool find_room(void **kept, size_t bytes)
+{
+    if (bytes > LONGEST_BYTES)
+        *kept = NULL;
+    else if (bytes > KEPT_BYTES)
+        return (*kept = cpu_workspace(0, bytes + 64)) != NULL;
+    return true;
+}
 
 static inline void put_f16(uint16_t *y, vec_ps v, bool nontemporal)
 {
@@ -120,25 +134,29 @@ static inline void put_bf16(uint16_t *y, vec_ps v, bool nontemporal)
             memcpy(y + i, out, (size_t)(n - i) * sizeof *y);                                       \
         }                                                                                          \
     }                                                                                              \
-    static void row_##name(const type *x, type *y, int64_t n, bool nontemporal)                    \
+    static void row_##name(const type *x, type *y, int64_t n, wide *kept, bool nontemporal)        \
     {                                                                                              \
-        wide kept[KEPT_BYTES / sizeof(wide) + (lanes)];                                            \
-        bool fits = n <= (int64_t)(KEPT_BYTES / sizeof(wide));                                     \
         wide max = max_##name(x, n);                                                               \
-        wide sum = sum_##name(x, max, fits ? kept : NULL, n);                                      \
-        if (fits)                                                                                  \
+        wide sum = sum_##name(x, max, kept, n);                                                    \
+        if (kept != NULL)                                                                          \
             scale_##name(kept, 1 / sum, y, n, nontemporal);                                        \
         else                                                                                       \
             again_##name(x, max, 1 / sum, y, n);                                                   \
     }                                                                                              \
-    static void rows_##name(const void *in, void *out, int64_t rows, int64_t cols,                 \
+    static bool rows_##name(const void *in, void *out, int64_t rows, int64_t cols, double eps,     \
                             bool nontemporal)                                                      \
     {                                                                                              \
+        wide few[KEPT_BYTES / sizeof(wide) + (lanes)];                                             \
+        void *kept = few;                                                                          \
+        (void)eps;                                                                                 \
+        if (!find_room(&kept, (size_t)cols * sizeof(wide)))                                        \
+            return false;                                                                          \
         for (int64_t row = 0; row < rows; row++)                                                   \
-            row_##name((const type *)in + row * cols, (type *)out + row * cols, cols,              \
+            row_##name((const type *)in + row * cols, (type *)out + row * cols, cols, kept,        \
                        nontemporal);                                                               \
         if (nontemporal)                                                                           \
             _mm_sfence();                                                                          \
+        return true;                                                                               \
     }
 
 #define OP_PS(call) V(call##_ps)
@@ -164,7 +182,7 @@ ROW_PASSES(bf16, uint16_t, float, LANES_PS, vec_ps, load_bf16, put_bf16, OP_PS, 
 
 /* ---- f32, rows in a pipeline ----------------------------------------------------------------- */
 
-enum { KEPT = KEPT_BYTES / sizeof(float), STEP = 4 * LANES_PS };
+enum { STEP = 4 * LANES_PS };
 
 typedef struct stage {
     const float *x, *next; /* this row, and the second half of the one to prefetch */
@@ -272,9 +290,9 @@ static float run_stage(const stage *s, int64_t n, bool nontemporal)
     return nontemporal ? overlap(s, n, true, true) : overlap(s, n, true, false);
 }
 
-static void pipeline_f32(const float *x, float *y, int64_t rows, int64_t n, bool nontemporal)
+static void pipeline_f32(const float *x, float *y, int64_t rows, int64_t n, float *kept,
+                         bool nontemporal)
 {
-    float kept[KEPT + LANES_PS];
     stage s = {.kept = kept};
 
     for (int64_t row = 0; row < rows; row++, x += n, y += n) {
@@ -290,12 +308,18 @@ static void pipeline_f32(const float *x, float *y, int64_t rows, int64_t n, bool
         _mm_sfence();
 }
 
-static void all_rows_f32(const void *x, void *y, int64_t rows, int64_t cols, bool nontemporal)
+static bool all_rows_f32(const void *x, void *y, int64_t rows, int64_t cols, double eps,
+                         bool nontemporal)
 {
-    if (cols <= KEPT)
-        pipeline_f32(x, y, rows, cols, nontemporal);
-    else
-        rows_f32(x, y, rows, cols, nontemporal);
+    float few[KEPT_BYTES / sizeof(float) + LANES_PS];
+    void *kept = few;
+
+    if (!find_room(&kept, (size_t)cols * sizeof *few))
+        return false;
+    if (kept == NULL)
+        return rows_f32(x, y, rows, cols, eps, nontemporal);
+    pipeline_f32(x, y, rows, cols, kept, nontemporal);
+    return true;
 }
 
 #endif

@@ -46,20 +46,20 @@ static inline __attribute__((always_inline)) void weigh_four(__m512 *v0, __m512 
 
 CPU_ENTRY(softmax_avx512_f64)
 {
-    return cpu_run_rows(launch, rows_f64);
+    return cpu_run_rows_eps(launch, 0.0, rows_f64);
 }
 
 CPU_ENTRY(softmax_avx512_f32)
 {
-    return cpu_run_rows(launch, all_rows_f32);
+    return cpu_run_rows_eps(launch, 0.0, all_rows_f32);
 }
 
 CPU_ENTRY(softmax_avx512_f16)
 {
-    return cpu_run_rows(launch, rows_f16);
+    return cpu_run_rows_eps(launch, 0.0, rows_f16);
 }
 
 CPU_ENTRY(softmax_avx512_bf16)
 {
-    return cpu_run_rows(launch, rows_bf16);
+    return cpu_run_rows_eps(launch, 0.0, rows_bf16);
 }
