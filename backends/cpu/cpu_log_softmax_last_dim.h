@@ -26,32 +26,38 @@ static inline vec_pd weight_pd(vec_pd v, vec_pd max)
     return scaled_pd(e, scale);
 }
 
-#define ROW(unused, name, type, wide, lanes, vector, op, load, store)            \
-    static wide max_##name(const type *x, int64_t n)                             \
-    {                                                                            \
-        vector m = op(set1)(-INFINITY);                                          \
-        wide parts[lanes], most = -INFINITY;                                     \
-        int64_t i = 0;                                                           \
-        for (; i + (lanes) <= n; i += (lanes)) /* a NaN comes in with the sum */ \
-            m = op(max)(load(x + i), m);                                         \
-        for (; i < n; i++) {                                                     \
-            wide lone = cpu_first_##name(tail_##name(x + i, 1));                 \
-            most = lone > most ? lone : most;                                    \
-        }                                                                        \
-        op(storeu)(parts, m);                                                    \
-        for (int j = 0; j < (lanes); j++)                                        \
-            most = parts[j] > most ? parts[j] : most;                            \
-        return most;                                                             \
-    }                                                                            \
-    static inline __attribute__((always_inline)) void row_##name(                \
-        const type *x, type *y, int64_t n, double eps, bool around)              \
-    {                                                                            \
-        wide sum, most = max_##name(x, n);                                       \
-        vector max = op(set1)(most);                                             \
-        (void)eps;                                                               \
-        CPU_ROW_SUM(name, lanes, vector, op, load, WEIGHT_##name, around, sum);  \
-        vector shift = op(set1)((wide)log((double)sum));                         \
-        CPU_ROW_MAP(name, lanes, load, store, RESULT_##name);                    \
+#define ROW(unused, name, type, wide, lanes, vector, op, load, store)                      \
+    static wide max_##name(const type *x, int64_t n)                                       \
+    {                                                                                      \
+        vector m0 = op(set1)(-INFINITY), m1 = m0, m2 = m0, m3 = m0;                        \
+        wide parts[lanes], most = -INFINITY;                                               \
+        int64_t i = 0;                                                                     \
+        for (; i + 4 * (lanes) <= n; i += 4 * (lanes)) { /* a NaN comes in with the sum */ \
+            m0 = op(max)(load(x + i), m0);                                                 \
+            m1 = op(max)(load(x + i + (lanes)), m1);                                       \
+            m2 = op(max)(load(x + i + 2 * (lanes)), m2);                                   \
+            m3 = op(max)(load(x + i + 3 * (lanes)), m3);                                   \
+        }                                                                                  \
+        for (; i + (lanes) <= n; i += (lanes))                                             \
+            m0 = op(max)(load(x + i), m0);                                                 \
+        for (; i < n; i++) {                                                               \
+            wide lone = cpu_first_##name(tail_##name(x + i, 1));                           \
+            most = lone > most ? lone : most;                                              \
+        }                                                                                  \
+        op(storeu)(parts, op(max)(op(max)(m0, m1), op(max)(m2, m3)));                      \
+        for (int j = 0; j < (lanes); j++)                                                  \
+            most = parts[j] > most ? parts[j] : most;                                      \
+        return most;                                                                       \
+    }                                                                                      \
+    static inline __attribute__((always_inline)) void row_##name(                          \
+        const type *x, type *y, int64_t n, double eps, bool around)                        \
+    {                                                                                      \
+        wide sum, most = max_##name(x, n);                                                 \
+        vector max = op(set1)(most);                                                       \
+        (void)eps;                                                                         \
+        CPU_ROW_SUM(name, lanes, vector, op, load, WEIGHT_##name, around, sum);            \
+        vector shift = op(set1)((wide)log((double)sum));                                   \
+        CPU_ROW_MAP(name, lanes, load, store, RESULT_##name);                              \
     }
 #define WEIGHT_f64(v)  weight_pd(v, max)
 #define WEIGHT_f32(v)  weight_ps(v, max)
