@@ -88,7 +88,7 @@ static const assay__args_spec spec = {
              "default kernel, and says so; this needs no --db. A kernel without evidence fails\n"
              "every limit. So does one whose samples keep it while its author claims more, unless\n"
              "all inputs were run: the maximum of a sample is a lower bound.\n"
-             "Those of backends that answer only when asked for (ref, fake) are listed only with\n"
+             "Backends that answer only when asked for (ref, fake) are listed only with\n"
              "--backend.\n"
              "Exit code 1: every kernel was rejected.",
 };

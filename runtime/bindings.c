@@ -38,7 +38,8 @@ static assay_status collect_code(const assay_manifest *m, const assay_kernel_des
     p->code_count = 0;
     p->object.build_id[0] = '\0';
     if (m->sources == NULL) {
-        if (assay__elf_id_of_address(m, &p->object) != ASSAY_OK || p->object.build_id[0] == '\0')
+        if (assay__elf_id_of_address(assay__manifest_origin(m), &p->object) != ASSAY_OK ||
+            p->object.build_id[0] == '\0')
             return assay__fail(ASSAY_ABI, "it has neither source hashes nor a GNU build-id; "
                                           "link it with -Wl,--build-id");
         return ASSAY_OK;

@@ -102,33 +102,14 @@ static assay_status check_name(const assay_manifest *m, const char *path)
     return ASSAY_OK;
 }
 
-static assay_status check_kernels(const assay_manifest *m)
-{
-    if (m->kernel_count > 0 && m->kernels == NULL)
-        return assay__fail(ASSAY_ABI, "its manifest counts %zu kernels and lists none",
-                           m->kernel_count);
-    if (m->kernel_count > 0 && m->kernels[0].struct_size < sizeof(assay_kernel_desc))
-        return assay__fail(ASSAY_ABI, "its kernel rows have struct_size %u, at least %zu is needed",
-                           m->kernels[0].struct_size, sizeof(assay_kernel_desc));
-    for (size_t i = 1; i < m->kernel_count; i++)
-        if (assay__manifest_kernel(m, i)->struct_size != m->kernels[0].struct_size)
-            return assay__fail(ASSAY_ABI, "kernel row %zu has struct_size %u, row 0 has %u", i,
-                               assay__manifest_kernel(m, i)->struct_size,
-                               m->kernels[0].struct_size);
-    return ASSAY_OK;
-}
-
 static assay_status check_manifest(const assay_manifest *m, const char *path)
 {
     if (m->abi_version != ASSAY_PLUGIN_ABI)
         return assay__fail(ASSAY_ABI,
                            "is built for plug-in ABI %u, this library has %u; rebuild it",
                            m->abi_version, ASSAY_PLUGIN_ABI);
-    if (m->struct_size < sizeof *m)
-        return assay__fail(ASSAY_ABI, "its manifest has struct_size %u, at least %zu is needed",
-                           m->struct_size, sizeof *m);
-    ASSAY_TRY(check_name(m, path));
-    return check_kernels(m);
+    ASSAY_TRY(assay__manifest_check(m));
+    return check_name(m, path);
 }
 
 static assay_status check_refused(const assay__plugins *set, const char *path)
@@ -156,8 +137,7 @@ static assay_status open_file(const assay__plugins *set, const char *path,
     if (m == NULL)
         return assay__fail(ASSAY_ABI, "is no plug-in: it has no symbol %s", ASSAY_PLUGIN_SYMBOL);
     ASSAY_TRY(check_manifest(m, path));
-    *out = m;
-    return ASSAY_OK;
+    return assay__manifest_adopt(m, out);
 }
 
 static assay_status load_file(assay__plugins *set, const char *path)

@@ -54,8 +54,16 @@ assay_status assay__plugin_open(assay__plugin *plugin);
 assay_status assay__plugin_identify(assay__plugin *plugin, const char *library, char *buf,
                                     size_t cap);
 
-/* Kernel number `index`; rows lie struct_size apart, so that a newer plug-in may have longer ones.
- */
+/* ASSAY_ABI unless the structs of a manifest are as long as those of a version of plugin.h up to
+ * this one. */
+assay_status assay__manifest_check(const assay_manifest *manifest);
+/* The manifest itself, or a copy of one that knows fewer fields, where the others are 0; it lasts
+ * as long as the process. */
+assay_status assay__manifest_adopt(const assay_manifest *from, const assay_manifest **out);
+/* The plug-in's own, which lies in its file. */
+const assay_manifest *assay__manifest_origin(const assay_manifest *manifest);
+
+/* Kernel number `index`; rows lie struct_size apart. */
 const assay_kernel_desc *assay__manifest_kernel(const assay_manifest *manifest, size_t index);
 
 /* Fills a row from its descriptor.  isa: usable instruction sets, one space between; NULL: not

@@ -35,7 +35,7 @@ valgrind-tests: default $(UNIT_TESTS) test-plugins
 	@scripts/valgrind-tests $(UNIT_TESTS)
 
 # Plug-ins of the loader's test: one source, one object for each -DPLUG_<name>.
-PLUGS      := alpha beta plain foreign short broken misnamed badname ctor hangs opens named
+PLUGS      := alpha beta plain foreign short broken misnamed badname ctor hangs opens named old cut newer
 PLUG_FILES := $(PLUGS:%=$(BUILD)/tests/loader/assay_%.so)
 $(PLUG_FILES): $(BUILD)/tests/loader/assay_%.so: tests/plugins/plug.c backends/plugin.map \
     $(BUILD)/gen/flags.txt $(wildcard include/assay/*) | $(GEN_HEADERS)

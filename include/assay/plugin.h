@@ -4,8 +4,9 @@
  *
  * A plug-in is a shared object with one exported symbol, `assay_plugin_manifest`.  Reading the
  * manifest runs no code of the plug-in beyond the loader's; drivers and libraries are opened only
- * by `open`.  Structures grow at their end: `struct_size` tells what a plug-in knows, missing slots
- * get documented defaults.  Plug-ins are never unloaded. */
+ * by `open`.  Structures grow at their end: `struct_size` tells what a plug-in knows.  Slots that
+ * it does not have get documented defaults, fields of rows and of the manifest are 0; rows that are
+ * longer than this version knows are refused.  Plug-ins are never unloaded. */
 #ifndef ASSAY_PLUGIN_H
 #define ASSAY_PLUGIN_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/plugins/plug.c -- plug-ins for the loader's test, one for each PLUG_<name>. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +29,8 @@ static assay_status run(const assay_launch *launch)
     .claims = ASSAY_NO_CLAIMS, .entry_point = "run"
 
 static const char *const sources[] = {"tests/plugins/plug.c", NULL};
-static const assay_source_hash hashes[] = {{"tests/plugins/plug.c", {{1, 2, 3}}}};
+__attribute__((unused)) static const assay_source_hash hashes[] = {
+    {"tests/plugins/plug.c", {{1, 2, 3}}}};
 
 /* ---- manifests that are wrong each in its way ---- */
 
@@ -52,6 +54,12 @@ static const assay_source_hash hashes[] = {{"tests/plugins/plug.c", {{1, 2, 3}}}
 #define NAME "opens"
 #elif defined(PLUG_named)
 #define NAME "named"
+#elif defined(PLUG_old)
+#define NAME "old"
+#elif defined(PLUG_cut)
+#define NAME "cut"
+#elif defined(PLUG_newer)
+#define NAME "newer"
 #else
 #define NAME "alpha"
 #endif
@@ -64,6 +72,8 @@ static const assay_source_hash hashes[] = {{"tests/plugins/plug.c", {{1, 2, 3}}}
 
 #if defined(PLUG_short)
 #define SIZE 16
+#elif defined(PLUG_old)
+#define SIZE offsetof(assay_manifest, oracles)
 #else
 #define SIZE sizeof(assay_manifest)
 #endif
@@ -73,12 +83,60 @@ static const assay_source_hash hashes[] = {{"tests/plugins/plug.c", {{1, 2, 3}}}
     {                                                             \
         ROW, .name = "second", .run = run, .libraries = libraries \
     }
+#if !defined(PLUG_old) && !defined(PLUG_cut) && !defined(PLUG_newer)
 static const char *const libraries[] = {"libplug", NULL};
+#endif
 #endif
 #if defined(PLUG_beta)
 static const char *const both[] = {"libplug", "libother", NULL};
 #endif
 
+/* ---- rows of other versions of the header ---- */
+
+#if defined(PLUG_old) || defined(PLUG_cut) || defined(PLUG_newer)
+/* As it was before error_tile; each row of `old` ends where the next begins. */
+typedef struct other_row {
+    uint32_t struct_size;
+    const char *name;
+    assay_op_id op;
+    uint8_t dtype_count;
+    uint8_t dtypes[ASSAY_MAX_OPERANDS];
+    assay_operand_caps caps[ASSAY_MAX_OPERANDS];
+    int default_rank;
+    const assay_tunable *tunables;
+    size_t tunable_count;
+    const char *constraint;
+    const char *can_run;
+    assay_can_run_fn can_run_fn;
+    const char *requires_isa;
+    const char *cost_flops, *cost_bytes;
+    assay_cost_fn cost_fn;
+    const char *const *sources;
+    const char *const *libraries;
+    assay_claims claims;
+    const char *entry_point;
+    assay_kernel_fn run;
+#if defined(PLUG_newer)
+    uint64_t more[8];
+#endif
+} other_row;
+_Static_assert(offsetof(other_row, run) == offsetof(assay_kernel_desc, run), "fields are the same");
+
+#if defined(PLUG_cut)
+#define ROW_SIZE (sizeof(other_row) - 8)
+#else
+#define ROW_SIZE sizeof(other_row)
+#endif
+#undef ROW
+#define ROW                                                                                      \
+    .struct_size = ROW_SIZE, ADD_F32, .default_rank = 10, .sources = sources,                    \
+    .claims = {1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG}, .entry_point = "run", .run = run, \
+    .requires_isa = "imaginary9"
+
+static const other_row other_rows[] = {{ROW, .name = "first"}, {ROW, .name = "second"}};
+#define KERNELS     (const assay_kernel_desc *)(const void *)other_rows
+#define KERNELS_LEN 2
+#else
 static const assay_kernel_desc kernels[] = {
     {ROW, .name = "first", .run = run},
     SECOND,
@@ -87,6 +145,9 @@ static const assay_kernel_desc kernels[] = {
     {ROW, .name = "two_libraries", .run = run, .libraries = both},
 #endif
 };
+#define KERNELS     kernels
+#define KERNELS_LEN (sizeof kernels / sizeof kernels[0])
+#endif
 
 /* ---- code that ends or hangs who loads or opens it ---- */
 
@@ -163,15 +224,25 @@ static const assay_backend backend = {.struct_size = sizeof(assay_backend),
 #define BACKEND NULL
 #endif
 
+/* An old one has a build-id for its code, and ends before what stands here. */
+#if defined(PLUG_old)
+#define HASHES NULL
+#define BEYOND .oracle_count = 3, .explicit_only = 1
+#else
+#define HASHES hashes
+#define BEYOND .oracle_count = 0
+#endif
+
 extern const assay_manifest assay_plugin_manifest;
 const assay_manifest assay_plugin_manifest = {.struct_size = SIZE,
                                               .abi_version = ABI,
                                               .name = NAME,
                                               .version = "1",
                                               .compiler = "test compiler",
-                                              .kernels = kernels,
-                                              .kernel_count = sizeof kernels / sizeof kernels[0],
-                                              .sources = hashes,
+                                              .kernels = KERNELS,
+                                              .kernel_count = KERNELS_LEN,
+                                              .sources = HASHES,
                                               .source_count = 1,
-                                              .backend = BACKEND};
+                                              .backend = BACKEND,
+                                              BEYOND};
 #endif

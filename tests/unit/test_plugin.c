@@ -255,6 +255,54 @@ START_TEST(refused_short_manifest)
 }
 END_TEST
 
+/* Rows and manifest end before fields that came later: each of these is 0, and of the same row of
+ * today nothing differs. */
+START_TEST(older_rows_have_zeros_for_what_they_do_not_know)
+{
+    assay_binding row;
+
+    put("old", "assay_old.so", -1);
+    load(NULL);
+    assay__plugin *old = assay__plugins_find(set, "old");
+    ck_assert_msg(old != NULL, "%s", assay__plugins_at(set, 0)->reason);
+    ck_assert_uint_eq(old->manifest->kernel_count, 2);
+    ck_assert_uint_eq(old->manifest->struct_size, sizeof(assay_manifest));
+    ck_assert(old->manifest->oracles == NULL && old->manifest->oracle_count == 0);
+    ck_assert_uint_eq(old->manifest->explicit_only, 0);
+    for (size_t i = 0; i < 2; i++) {
+        const assay_kernel_desc *k = assay__manifest_kernel(old->manifest, i);
+        ck_assert_str_eq(k->name, i == 0 ? "first" : "second");
+        ck_assert_uint_eq(k->struct_size, sizeof *k);
+        ck_assert_uint_eq(k->error_tile, 0);
+        ck_assert(k->error_factor >= 0 && k->error_factor <= 0);
+        ck_assert(k->claims.max_ulp >= 1 && k->claims.max_ulp <= 1 && k->run != NULL);
+        ck_assert_str_eq(k->requires_isa, "imaginary9");
+        ck_assert_int_eq(assay__plugin_binding(old, k, NULL, &row), ASSAY_OK);
+    }
+    ck_assert_ptr_ne(assay__manifest_origin(old->manifest), old->manifest);
+    const assay_manifest *before = old->manifest;
+    assay__plugins_destroy(&set);
+    load(NULL); /* rows of bindings last as long as the process: there is one copy */
+    ck_assert_ptr_eq(assay__plugins_find(set, "old")->manifest, before);
+}
+END_TEST
+
+START_TEST(refused_rows_that_are_too_short)
+{
+    put("cut", "assay_cut.so", -1);
+    expect_refused("assay_cut.so", ASSAY_ABI, "its kernel rows have struct_size");
+    ck_assert_ptr_nonnull(strstr(assay__plugins_at(set, 1)->reason, "at least"));
+}
+END_TEST
+
+/* What this version does not see may change what the rest means. */
+START_TEST(refused_rows_of_a_newer_version)
+{
+    put("newer", "assay_newer.so", -1);
+    expect_refused("assay_newer.so", ASSAY_ABI, "it was built for a newer one");
+}
+END_TEST
+
 START_TEST(refused_name_that_differs_from_the_file)
 {
     put("misnamed", "assay_misnamed.so", -1);
@@ -796,6 +844,9 @@ int main(void)
     tcase_add_test(loader, refused_object_without_the_symbol);
     tcase_add_test(loader, refused_other_abi);
     tcase_add_test(loader, refused_short_manifest);
+    tcase_add_test(loader, older_rows_have_zeros_for_what_they_do_not_know);
+    tcase_add_test(loader, refused_rows_that_are_too_short);
+    tcase_add_test(loader, refused_rows_of_a_newer_version);
     tcase_add_test(loader, refused_name_that_differs_from_the_file);
     tcase_add_test(loader, refused_bad_name);
     tcase_add_test(loader, refused_second_file_of_one_name);
