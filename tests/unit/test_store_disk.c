@@ -67,7 +67,7 @@ static bool own_mounts(void)
 
 static bool mount_small_disk(void)
 {
-    if (own_mounts() && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+    if (own_mounts() && mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
         mount("none", folder, "tmpfs", 0, "size=2m") == 0)
         return true;
     fprintf(stderr, "skipped: needs the right to mount a tmpfs\n");
