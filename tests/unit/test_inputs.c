@@ -356,13 +356,18 @@ START_TEST(whole_operands_use_every_bit)
 
     for (size_t s = 0; s < 3; s++) {
         uint64_t ones = 0, zeros = 0, mask = bytes < 8 ? (1ull << 8 * bytes) - 1 : UINT64_MAX;
+        uint64_t odd = 0;
         ck_assert_int_eq(assay__inputs_fill(&p, sets[s], 1, 0, 0, 10000, x), ASSAY_OK);
         for (size_t i = 0; i < 10000; i++) {
             uint64_t bits = 0;
             memcpy(&bits, x + i * bytes, bytes);
             ones |= bits;
             zeros |= ~bits;
+            odd += bits & 1;
         }
+        /* One of 1,000 is small enough for a double: all bits alone would not tell. */
+        ck_assert_msg(s == 2 || (odd > 4500 && odd < 5500), "set %zu: %lu odd", s,
+                      (unsigned long)odd);
         ck_assert_uint_eq(ones & mask, mask);
         ck_assert_uint_eq(zeros & mask, mask);
     }
