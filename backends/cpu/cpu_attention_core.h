@@ -149,12 +149,19 @@ static void FN(mix_seen)(const REAL *values, int64_t n, int64_t d, const REAL *p
         }
 }
 
+/* In sums that do not wait for each other. */
 static bool FN(finite)(const REAL *x, int64_t n)
 {
-    REAL zero = 0;
+    REAL zeros[8] = {0}, zero = 0;
+    int64_t i = 0;
 
-    for (int64_t i = 0; i < n; i++)
+    for (; i + 8 <= n; i += 8)
+        for (int64_t k = 0; k < 8; k++)
+            zeros[k] += x[i + k] * 0;
+    for (; i < n; i++)
         zero += x[i] * 0;
+    for (int64_t k = 0; k < 8; k++)
+        zero += zeros[k];
     return zero == 0;
 }
 
