@@ -37,6 +37,11 @@
  *   v_can_run_segv    n that ends in 31337: writes to address 8, asked about its second variant
  *   v_can_run_hang    n = 31338: never answers
  *
+ * And of conv2d, f32, of one group and no steps: sums that err as those of a fast convolution with
+ * tiles of two by two may, by nearly the bound of the largest of the four:
+ *   v_tile          says so, the default
+ *   v_tile_untold   does not: wrong where a tile has smaller sums beside, at padded edges
+ *
  * And of exp, bf16, right but for one input of all, which no sample of a usual size holds:
  *   v_rare        64 steps off at 20.375
  *   v_rare_segv   writes to address 8 for one NaN
@@ -351,6 +356,83 @@ static assay_status v_hang(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* ---- conv2d ---- */
+
+enum { TILE = 2 };
+
+typedef struct image {
+    int64_t c, h, w, k, r, s, pad_h, pad_w, out_h, out_w;
+    const float *x, *filter;
+} image;
+
+static image read_image(const assay_launch *launch)
+{
+    const assay_problem *p = launch->problem;
+    image i = {.c = ASSAY__INT(p, conv2d, c),
+               .h = ASSAY__INT(p, conv2d, h),
+               .w = ASSAY__INT(p, conv2d, w),
+               .k = ASSAY__INT(p, conv2d, k),
+               .r = ASSAY__INT(p, conv2d, r),
+               .s = ASSAY__INT(p, conv2d, s),
+               .pad_h = ASSAY__INT(p, conv2d, pad_h),
+               .pad_w = ASSAY__INT(p, conv2d, pad_w),
+               .x = assay_tensor_data(&launch->operands[0]),
+               .filter = assay_tensor_data(&launch->operands[1])};
+
+    i.out_h = i.h + 2 * i.pad_h - i.r + 1;
+    i.out_w = i.w + 2 * i.pad_w - i.s + 1;
+    return i;
+}
+
+/* Output (n, k, p, q) and the sum of its absolute products. */
+static double sum_at(const image *i, int64_t n, int64_t k, int64_t p, int64_t q, double *magnitude)
+{
+    double sum = 0.0;
+
+    *magnitude = 0.0;
+    for (int64_t c = 0; c < i->c; c++)
+        for (int64_t r = 0; r < i->r; r++)
+            for (int64_t s = 0; s < i->s; s++) {
+                const int64_t y = p + r - i->pad_h, x = q + s - i->pad_w;
+                if (y < 0 || y >= i->h || x < 0 || x >= i->w)
+                    continue;
+                const double product = (double)i->x[((n * i->c + c) * i->h + y) * i->w + x] *
+                                       (double)i->filter[((k * i->c + c) * i->r + r) * i->s + s];
+                sum += product;
+                *magnitude += fabs(product);
+            }
+    return sum;
+}
+
+/* The largest of the tile that (p, q) lies in. */
+static double tile_magnitude(const image *i, int64_t n, int64_t k, int64_t p, int64_t q)
+{
+    double most = 0.0, one;
+
+    for (int64_t y = p - p % TILE; y < p - p % TILE + TILE && y < i->out_h; y++)
+        for (int64_t x = q - q % TILE; x < q - q % TILE + TILE && x < i->out_w; x++) {
+            (void)sum_at(i, n, k, y, x, &one);
+            most = fmax(most, one);
+        }
+    return most;
+}
+
+static assay_status v_tile(const assay_launch *launch)
+{
+    const image i = read_image(launch);
+    const double share = 0.9 * (double)(i.c * i.r * i.s) * 0x1p-24;
+    float *y = assay_tensor_data(&launch->operands[2]);
+    const int64_t count = ASSAY__INT(launch->problem, conv2d, n) * i.k;
+    double magnitude;
+
+    for (int64_t at = 0; at < count; at++)
+        for (int64_t p = 0; p < i.out_h; p++)
+            for (int64_t q = 0; q < i.out_w; q++)
+                *y++ = (float)(sum_at(&i, at / i.k, at % i.k, p, q, &magnitude) +
+                               share * tile_magnitude(&i, at / i.k, at % i.k, p, q));
+    return ASSAY_OK;
+}
+
 /* ---- exp ---- */
 
 enum { RARE_VALUE = 0x41a3, RARE_NAN = 0x7fc5 };
@@ -447,6 +529,17 @@ static bool can_run_hang(const assay_problem *problem, const int64_t *tunables)
         .sources = sources, .claims = ASSAY_NO_CLAIMS, .entry_point = #kernel, .run = v_honest \
     }
 
+#define CONV(label, rank, tile, factor)                                                        \
+    {                                                                                          \
+        .struct_size = sizeof(assay_kernel_desc), .name = label, .op = ASSAY_OP_conv2d,        \
+        .dtype_count = 3, .dtypes = {ASSAY_F32, ASSAY_F32, ASSAY_F32},                         \
+        .caps = {TAKES(0), TAKES(0), TAKES(0)}, .default_rank = rank,                          \
+        .can_run = "groups == 1 and stride_h == 1 and stride_w == 1 and dil_h == 1 and "       \
+                   "dil_w == 1",                                                               \
+        .sources = sources, .claims = ASSAY_NO_CLAIMS, .entry_point = "v_tile", .run = v_tile, \
+        .error_tile = tile, .error_factor = factor                                             \
+    }
+
 static const char *const sources[] = {"tests/villains/villains.c", NULL};
 static const int64_t unroll_values[] = {1, 2};
 static const assay_tunable unrolls[] = {{"unroll", unroll_values, 2, 1, "nothing"}};
@@ -481,6 +574,8 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_hang, 50),
     ASKED(v_can_run_segv, "n % 100000 == 31337", can_run_segv, unrolls, 1),
     ASKED(v_can_run_hang, "n == 31338", can_run_hang, NULL, 0),
+    CONV("v_tile", 10, TILE, 1.0),
+    CONV("v_tile_untold", 50, 0, 0.0),
     EXP(v_rare, 50),
     EXP(v_rare_segv, 50),
 };
