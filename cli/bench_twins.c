@@ -29,15 +29,14 @@
 #include "tuner/verdict.h"
 #include "tuner/worker_client.h"
 
-#define VISITS 7 /* of every pair */
-#define MOST_VISITS \
-    14 /* of a pair that asks for more: assay__look_visits(VISITS, ASSAY_LOOKS - 1) */
-#define SPANS     10
-#define SPAN_NS   30e3
-#define BUDGET_NS 2e6
-#define ALIGN     16
-#define ELEMENTS  16384 /* hot, about a span of ten calls */
-#define LIMIT_MS  30000
+#define VISITS      7                       /* of every pair */
+#define MOST_VISITS ASSAY_LOOK_MOST(VISITS) /* of a pair that asks for more */
+#define SPANS       10
+#define SPAN_NS     30e3
+#define BUDGET_NS   2e6
+#define ALIGN       16
+#define ELEMENTS    16384 /* hot, about a span of ten calls */
+#define LIMIT_MS    30000
 
 /* What is added to the ratios of a pair, and with what it is judged. */
 typedef struct plant {

@@ -71,20 +71,21 @@ static size_t visits_ahead(const sweep *s, const sweep_problem *p)
         /* The default stays twice. */
         ahead += (c->visit_count < f->visits ? f->visits - c->visit_count : 0) *
                  (i == p->default_index ? 2 : 1);
+        if (!c->settled && p->wanted > c->visit_count && c->visit_count >= f->visits)
+            ahead += p->wanted - c->visit_count;
     }
     return ahead + (in < 2 ? in : 2) * f->confirms;
 }
 
-static size_t confirms_ahead(const sweep *s, const sweep_problem *p)
+static size_t confirms_ahead(const sweep_problem *p)
 {
-    const assay__profile *f = s->o->profile;
     size_t ahead = 0;
 
-    for (size_t i = 0; i < p->count; i++)
-        if (!p->candidates[i].out && p->candidates[i].contender)
-            ahead += f->confirms - (p->candidates[i].confirm_count < f->confirms
-                                        ? p->candidates[i].confirm_count
-                                        : f->confirms);
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (!c->out && c->contender && c->confirm_count < p->wanted)
+            ahead += p->wanted - c->confirm_count;
+    }
     return ahead;
 }
 
@@ -137,25 +138,91 @@ static assay_status screen(sweep *s, sweep_problem *p)
     return ASSAY_OK;
 }
 
-static assay_status each_visit(sweep *s, size_t begin, size_t end, const char *kind, size_t count)
+/* Visits from..to-1, as far as a problem wants them: all problems once, then all again in another
+ * order. */
+static assay_status each_visit(sweep *s, size_t begin, size_t end, const char *kind, size_t from,
+                               size_t to)
 {
     size_t n = end - begin, *order = calloc(n > 0 ? n : 1, sizeof *order);
     assay_status status = ASSAY_OK;
 
     if (order == NULL)
         return assay__fail(ASSAY_NOMEM, "visit order");
-    for (size_t v = 0; status == ASSAY_OK && v < count; v++) {
+    for (size_t v = from; status == ASSAY_OK && v < to; v++) {
         for (size_t i = 0; i < n; i++)
             order[i] = begin + i;
         assay__rng_shuffle(&s->rng, order, n);
         for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
+            sweep_problem *p = &s->problems[order[i]];
             status = assay__sweep_check_stop(s);
-            if (status == ASSAY_OK && !s->problems[order[i]].skip)
-                status = assay__sweep_visit(s, &s->problems[order[i]], kind, v);
+            if (status == ASSAY_OK && !p->skip && v < p->wanted)
+                status = assay__sweep_visit(s, p, kind, v);
         }
     }
     free(order);
     return status;
+}
+
+static size_t want(sweep *s, size_t begin, size_t end, size_t visits)
+{
+    for (size_t i = begin; i < end; i++)
+        s->problems[i].wanted = visits;
+    return visits;
+}
+
+static size_t most_wanted(const sweep *s, size_t begin, size_t end)
+{
+    size_t most = 0;
+
+    for (size_t i = begin; i < end; i++)
+        if (!s->problems[i].skip && s->problems[i].wanted > most)
+            most = s->problems[i].wanted;
+    return most;
+}
+
+static assay_status choose_each(sweep *s, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++) {
+        sweep_problem *p = &s->problems[i];
+        if (p->skip)
+            continue;
+        ASSAY_TRY(assay__sweep_choose(s, p));
+        plan_stays(s, p, ASSAY__STAY_VISIT, visits_ahead(s, p));
+    }
+    return ASSAY_OK;
+}
+
+/* All problems get their visits; those whose choice is still open get more. */
+static assay_status measure(sweep *s, size_t begin, size_t end)
+{
+    size_t to = want(s, begin, end, s->o->profile->visits);
+
+    ASSAY_TRY(each_visit(s, begin, end, "measure", 0, to));
+    ASSAY_TRY(assay__sweep_learn_floor(s, begin, end));
+    ASSAY_TRY(choose_each(s, begin, end));
+    for (size_t from = to; (to = most_wanted(s, begin, end)) > from; from = to) {
+        ASSAY_TRY(each_visit(s, begin, end, "measure", from, to));
+        ASSAY_TRY(choose_each(s, begin, end));
+    }
+    return ASSAY_OK;
+}
+
+/* Likewise, until fresh visits say whether the chosen is faster than the default. */
+static assay_status confirm(sweep *s, size_t begin, size_t end)
+{
+    size_t to = want(s, begin, end, s->o->profile->confirms);
+
+    for (size_t from = 0; to > from; to = most_wanted(s, begin, end)) {
+        for (size_t i = begin; i < end; i++)
+            if (!s->problems[i].skip)
+                plan_stays(s, &s->problems[i], ASSAY__STAY_VISIT, confirms_ahead(&s->problems[i]));
+        ASSAY_TRY(each_visit(s, begin, end, "confirm", from, to));
+        for (size_t i = begin; i < end; i++)
+            if (!s->problems[i].skip)
+                ASSAY_TRY(assay__sweep_doubt(s, &s->problems[i]));
+        from = to;
+    }
+    return ASSAY_OK;
 }
 
 /* Screening shows how fast this machine is today: the group may end sooner than was thought. */
@@ -180,23 +247,14 @@ static assay_status screen_group(sweep *s, size_t begin, size_t *end)
 /* Problems from `begin` on; *end: behind the last of them. */
 static assay_status run_group(sweep *s, size_t begin, size_t *group_end)
 {
-    const assay__profile *f = s->o->profile;
     size_t end;
     assay_status status = screen_group(s, begin, group_end);
 
     end = *group_end;
     if (status == ASSAY_OK)
-        status = each_visit(s, begin, end, "measure", f->visits);
+        status = measure(s, begin, end);
     if (status == ASSAY_OK)
-        status = assay__sweep_learn_floor(s, begin, end);
-    for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
-        if (s->problems[i].skip)
-            continue;
-        status = assay__sweep_choose(s, &s->problems[i]);
-        plan_stays(s, &s->problems[i], ASSAY__STAY_VISIT, confirms_ahead(s, &s->problems[i]));
-    }
-    if (status == ASSAY_OK)
-        status = each_visit(s, begin, end, "confirm", f->confirms);
+        status = confirm(s, begin, end);
     for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
         if (s->problems[i].skip)
             continue;

@@ -15,6 +15,12 @@ static bool competes(const sweep_candidate *c, size_t visits)
     return c->verdict == ASSAY__VERDICT_OK && !c->out && c->visit_count >= visits && visits > 0;
 }
 
+/* Still in doubt after the looks so far. */
+static bool is_open(const sweep_candidate *c, size_t visits)
+{
+    return competes(c, visits) && !c->settled;
+}
+
 static assay_tie_entry entry_of(const sweep_problem *p, const sweep_candidate *c)
 {
     return (assay_tie_entry){.incumbent = c->is_incumbent,
@@ -57,7 +63,7 @@ static assay_status field_make(const sweep_problem *p, size_t visits, field *f)
     }
     for (size_t i = 0; i < p->count; i++) {
         const sweep_candidate *c = &p->candidates[i];
-        if (!competes(c, visits))
+        if (!is_open(c, visits))
             continue;
         for (size_t v = 0; v < visits; v++)
             f->log_times[f->count * visits + v] = log(c->visit_ns[v]);
@@ -123,22 +129,20 @@ static void book_ratio(sweep_candidate *c, const assay_comparison *r,
     c->ratio_level = rule->confidence;
 }
 
-static assay_status compare_with_default(const sweep *s, const sweep_problem *p, sweep_candidate *c,
-                                         size_t visits, assay_verdict *verdict)
+static assay_status compare_with_default(const sweep_problem *p, sweep_candidate *c, size_t visits,
+                                         const assay_verdict_rule *rule)
 {
     const sweep_candidate *base = &p->candidates[p->default_index];
-    assay_verdict_rule rule = rule_of(s, visits);
     double logs[SWEEP_VISITS];
     assay_comparison r;
 
-    *verdict = ASSAY_VERDICT_UNDECIDED;
     if (!competes(base, visits) || visits < 2 || c == base)
         return ASSAY_OK;
     for (size_t v = 0; v < visits; v++)
         logs[v] = log(c->visit_ns[v] / base->visit_ns[v]);
-    ASSAY_TRY(assay__compare_paired(logs, visits, &rule, &r));
-    book_ratio(c, &r, &rule);
-    *verdict = r.verdict;
+    ASSAY_TRY(assay__compare_paired(logs, visits, rule, &r));
+    book_ratio(c, &r, rule);
+    c->slower = r.verdict == ASSAY_VERDICT_SLOWER;
     return ASSAY_OK;
 }
 
@@ -157,14 +161,15 @@ static assay_status interval_of(const double *visit_ns, size_t n, double *median
     return ASSAY_OK;
 }
 
-static size_t fewest_visits(const sweep_problem *p)
+/* That all have who are in, or all of them who are in doubt. */
+static size_t fewest_visits(const sweep_problem *p, bool in_doubt)
 {
     size_t visits = SWEEP_VISITS;
     bool any = false;
 
     for (size_t i = 0; i < p->count; i++) {
         const sweep_candidate *c = &p->candidates[i];
-        if (c->out || c->verdict != ASSAY__VERDICT_OK)
+        if (c->out || c->verdict != ASSAY__VERDICT_OK || (in_doubt && c->settled))
             continue;
         any = true;
         if (c->visit_count < visits)
@@ -186,40 +191,92 @@ static void level_confirms(sweep_problem *p)
         p->candidates[i].confirm_count = p->candidates[i].contender ? least : 0;
 }
 
-assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
+/* Other visits can only tell whether those whom the tie rule prefers to the first that does not
+ * seem slow are as fast as they need be. */
+static bool stays_in_doubt(const field *f, size_t i, const assay_tie_set *set)
 {
-    size_t visits = fewest_visits(p);
+    return i == set->leader ||
+           (f->member[i] && assay__tie_compare(&f->entries[i], &f->entries[set->safe]) <= 0);
+}
+
+static assay_status book_look(sweep_problem *p, const field *f, size_t visits,
+                              const assay_verdict_rule *rule, const assay_tie_set *set)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        sweep_candidate *c = &p->candidates[f->index[i]];
+        c->tied = f->member[i];
+        ASSAY_TRY(compare_with_default(p, c, visits, rule));
+        ASSAY_TRY(interval_of(c->visit_ns, c->visit_count, &c->time_ns, &c->lo_ns, &c->hi_ns));
+    }
+    for (size_t i = 0; i < f->count; i++)
+        p->candidates[f->index[i]].settled = !stays_in_doubt(f, i, set);
+    p->chosen = f->index[set->chosen];
+    return ASSAY_OK;
+}
+
+/* One look at the `visits` of those in doubt.  *open: the tie rule chose one that seems slower than
+ * the fastest by more than counts, and no more than seems: other visits may tell. */
+static assay_status look(const sweep *s, sweep_problem *p, size_t visits, size_t ordinal,
+                         bool *open)
+{
     assay_verdict_rule rule = rule_of(s, visits);
     assay_tie_set set = {0};
     assay_status status = ASSAY_OK;
-    double error_of_chosen = 0.0;
     field f;
 
-    if (visits == 0)
-        return ASSAY_OK;
+    *open = false;
+    rule.confidence = assay__look_confidence(rule.confidence, ordinal);
     ASSAY_TRY(field_make(p, visits, &f));
     if (f.count > 0)
         status =
             assay__tie_set_build(f.log_times, f.count, visits, &rule, f.entries, f.member, &set);
     if (status == ASSAY_OK && f.count > 0)
-        error_of_chosen = assay__sweep_error(p, &p->candidates[f.index[set.chosen]]);
-    assay__sweep_mark_front(p);
-    for (size_t i = 0; status == ASSAY_OK && i < f.count; i++) {
-        sweep_candidate *c = &p->candidates[f.index[i]];
-        c->tied = f.member[i];
-        c->contender = i == set.chosen || c->is_default || (c->is_incumbent && c->tied) ||
-                       (c->on_front && assay__sweep_error(p, c) < error_of_chosen);
-        assay_verdict verdict;
-        status = compare_with_default(s, p, c, visits, &verdict);
-        c->slower = verdict == ASSAY_VERDICT_SLOWER;
-        if (status == ASSAY_OK)
-            status = interval_of(c->visit_ns, c->visit_count, &c->time_ns, &c->lo_ns, &c->hi_ns);
-    }
+        status = book_look(p, &f, visits, &rule, &set);
     if (status == ASSAY_OK && f.count > 0)
-        p->chosen = f.index[set.chosen];
-    level_confirms(p);
+        *open = set.gap > log1p(fmax(rule.min_gain, rule.aa_floor));
     field_clear(&f);
     return status;
+}
+
+/* The chosen, the default, an incumbent in the set, and the winners of stricter questions. */
+static void name_contenders(sweep_problem *p, size_t visits)
+{
+    double error_of_chosen = assay__sweep_error(p, &p->candidates[p->chosen]);
+
+    assay__sweep_mark_front(p);
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        c->contender = competes(c, visits) &&
+                       (i == p->chosen || c->is_default || (c->is_incumbent && c->tied) ||
+                        (c->on_front && assay__sweep_error(p, c) < error_of_chosen));
+    }
+    level_confirms(p);
+}
+
+/* From the first look on, whatever visits there are: what goes on after an interruption decides as
+ * what was never interrupted. */
+assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
+{
+    const size_t first = fewest_visits(p, false);
+    const size_t asked = s->o->profile->visits;
+    bool open = true;
+
+    p->wanted = 0;
+    if (first == 0)
+        return ASSAY_OK;
+    for (size_t i = 0; i < p->count; i++)
+        p->candidates[i].settled = p->candidates[i].tied = p->candidates[i].slower = false;
+    ASSAY_TRY(look(s, p, first < asked ? first : asked, 0, &open));
+    for (size_t ordinal = 1; open && first >= asked && ordinal < ASSAY_LOOKS; ordinal++) {
+        const size_t visits = assay__look_visits(asked, ordinal);
+        if (fewest_visits(p, true) < visits) {
+            p->wanted = visits;
+            break;
+        }
+        ASSAY_TRY(look(s, p, visits, ordinal, &open));
+    }
+    name_contenders(p, first < asked ? first : asked);
+    return ASSAY_OK;
 }
 
 /* ---- publication ---- */
@@ -246,11 +303,11 @@ static void settle_ties(sweep_problem *p, size_t winner, bool is_faster)
 static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const sweep_candidate *base,
                                   size_t n, assay_confirmation *r)
 {
-    assay_verdict_rule rule = rule_of(s, n);
+    const size_t first = s->o->profile->confirms;
+    assay_verdict_rule rule = rule_of(s, n < first ? n : first);
 
     rule.confidence = s->o->profile->confirm_confidence;
-    ASSAY_TRY(
-        assay__confirm(c->confirm_ns, base->confirm_ns, n, s->o->profile->confirms, &rule, r));
+    ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, first, &rule, r));
     book_ratio(c, &r->comparison, &rule);
     c->slower = r->comparison.verdict == ASSAY_VERDICT_SLOWER;
     return ASSAY_OK;
@@ -297,6 +354,20 @@ static assay_status confirm_winner(const sweep *s, sweep_problem *p, size_t *win
             *winner = p->chosen;
     }
     settle_ties(p, *winner, r.replaces);
+    return ASSAY_OK;
+}
+
+assay_status assay__sweep_doubt(sweep *s, sweep_problem *p)
+{
+    sweep_candidate *c = &p->candidates[p->chosen], *base = &p->candidates[p->default_index];
+    size_t n = c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
+    assay_confirmation r;
+
+    p->wanted = 0;
+    if (c == base || !stands(c) || !stands(base) || n < 2)
+        return ASSAY_OK;
+    ASSAY_TRY(compare_fresh(s, c, base, n, &r));
+    p->wanted = r.wanted;
     return ASSAY_OK;
 }
 
@@ -436,7 +507,7 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
     size_t winner = 0;
     assay_status status = ASSAY_OK;
 
-    if (fewest_visits(p) == 0) {
+    if (fewest_visits(p, false) == 0) {
         tell_nobody_won(s, p, "");
         return ASSAY_OK;
     }

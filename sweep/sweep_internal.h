@@ -78,6 +78,7 @@ typedef struct sweep_candidate {
     int64_t measurement_row, accuracy_row; /* 0: none */
     bool is_default, is_incumbent;
     bool contender; /* takes part in confirming visits */
+    bool settled;   /* needs no more measuring visits: those that it had decided */
     bool on_front;  /* the fastest of all, or at an error that is smaller by far */
     bool out;       /* not measured any further: wrong, failed, or far behind */
     bool unasked;   /* out since its can_run_fn ended or hung the worker */
@@ -132,6 +133,7 @@ typedef struct sweep_problem {
     double compare_s;                  /* spent on it */
     struct sweep_known *known;         /* outputs compared already; owned */
     size_t chosen;                     /* by the tie rule, before confirmation */
+    size_t wanted;                     /* visits of the kind at hand, for the next look; 0: none */
     size_t planned[ASSAY__STAY_KINDS]; /* stays that the pace still counts with */
 } sweep_problem;
 
@@ -235,7 +237,7 @@ assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, a
 /* kind: "screen", "measure", "confirm"; ordinal from 0 within the kind.  Times all candidates that
  * are in and have not had that visit yet, in random order, which every second visit turns round:
  * what comes first or later in a visit then has no part in a ratio.  The default of a "measure"
- * visit stays once more, as its own rival, with a place of its own. */
+ * visit that all make stays once more, as its own rival, with a place of its own. */
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal);
 /* Of the visit that begins the candidate has no time yet, and no twin. */
 void assay__sweep_begin_twin(sweep_candidate *c);
@@ -248,8 +250,11 @@ assay_status assay__sweep_learn_floor(sweep *s, size_t begin, size_t end);
 double assay__sweep_error(const sweep_problem *p, const sweep_candidate *c);
 /* Sets on_front, by the visits so far. */
 void assay__sweep_mark_front(sweep_problem *p);
-/* Tie set and the contenders that confirming visits must show. */
+/* Tie set and the contenders that confirming visits must show, or the measuring visits that are
+ * `wanted` first. */
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p);
+/* The confirming visits that are `wanted` beyond those that were made. */
+assay_status assay__sweep_doubt(sweep *s, sweep_problem *p);
 assay_stability assay__sweep_stability(const sweep_candidate *c);
 /* Stores it, and the bits of another number of threads where they are others: a claim that they are
  * not is refuted, with a warning. */

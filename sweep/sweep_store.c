@@ -118,7 +118,7 @@ static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, 
     return ASSAY_OK;
 }
 
-/* Newest medians last; only as many as the profile asks for are kept. */
+/* Newest medians last; only as many as the profile may ask for are kept. */
 static void keep_last(double *values, size_t *count, size_t limit, double value)
 {
     if (*count == limit) {
@@ -134,19 +134,28 @@ typedef struct recall {
     int64_t sweep, ordinal; /* of the measuring visit seen last */
 } recall;
 
+/* A sweep that took up nothing begins anew: visits of two sweeps are no pairs. */
+static void forget_visits(sweep_candidate *c)
+{
+    c->visit_count = c->twin_count = 0;
+}
+
 /* The two stays of the default in a visit, in whichever order they came. */
 static void take_measured(recall *r, const assay__db_stay *v, double median)
 {
     sweep_candidate *c = r->c;
 
-    if (v->sweep != r->sweep || v->ordinal != r->ordinal)
+    if (v->sweep != r->sweep || v->ordinal != r->ordinal) {
         assay__sweep_begin_twin(c);
+        if (v->ordinal == 1)
+            forget_visits(c);
+    }
     r->sweep = v->sweep;
     r->ordinal = v->ordinal;
     if (v->is_twin) {
         c->twin_ns = median;
     } else {
-        keep_last(c->visit_ns, &c->visit_count, r->profile->visits, median);
+        keep_last(c->visit_ns, &c->visit_count, ASSAY_LOOK_MOST(r->profile->visits), median);
         c->has_time = true;
     }
     assay__sweep_pair_twin(c, r->profile->visits);
@@ -165,7 +174,8 @@ static assay_status take_visit(void *cookie, const assay__db_stay *v)
         c->screen_ns = median;
     else if (strcmp(v->kind, "measure") == 0)
         take_measured(r, v, median);
-    else if (strcmp(v->kind, "confirm") == 0 && c->confirm_count < r->profile->confirms)
+    else if (strcmp(v->kind, "confirm") == 0 &&
+             c->confirm_count < ASSAY_LOOK_MOST(r->profile->confirms))
         c->confirm_ns[c->confirm_count++] = median;
     c->sample_count += v->is_twin ? 0 : v->count;
     for (size_t i = 0; !v->is_twin && i < v->count; i++)

@@ -286,7 +286,7 @@ static bool had_enough(const sweep_candidate *c, const char *kind, size_t ordina
         return c->screen_ns > 0;
     if (strcmp(kind, "confirm") == 0)
         return !c->contender || c->confirm_count > ordinal;
-    return c->visit_count > ordinal;
+    return c->settled || c->visit_count > ordinal;
 }
 
 typedef struct place {
@@ -323,7 +323,8 @@ static place place_at(sweep *s, size_t index, bool is_twin, size_t ordinal, uint
     return (place){index, is_twin, *key};
 }
 
-/* The default of a measuring visit stays twice, at places of their own as if it were two. */
+/* The default of a measuring visit stays twice, at places of their own as if it were two; not when
+ * only those in doubt are visited. */
 static size_t order_of(sweep *s, sweep_problem *p, const char *kind, size_t ordinal, place *list)
 {
     sweep_candidate *base = &p->candidates[p->default_index];
@@ -332,7 +333,8 @@ static size_t order_of(sweep *s, sweep_problem *p, const char *kind, size_t ordi
     for (size_t i = 0; i < p->count; i++)
         if (!p->candidates[i].out && !had_enough(&p->candidates[i], kind, ordinal))
             list[n++] = place_at(s, i, false, ordinal, &p->candidates[i].key);
-    if (strcmp(kind, "measure") == 0 && !base->out && !had_enough(base, kind, ordinal))
+    if (strcmp(kind, "measure") == 0 && ordinal < s->o->profile->visits && !base->out &&
+        !had_enough(base, kind, ordinal))
         list[n++] = place_at(s, p->default_index, true, ordinal, &base->twin_key);
     assay__sweep_begin_twin(base);
     put_in_order(list, n, ordinal);

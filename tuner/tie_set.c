@@ -130,10 +130,15 @@ static assay_status noise_of(const field *f, assay__shared_noise *out)
     return ASSAY_OK;
 }
 
+static double least_gain(const assay_verdict_rule *rule)
+{
+    return log1p(fmax(rule->min_gain, rule->aa_floor));
+}
+
 static assay_status separate(field *f, const assay_verdict_rule *rule, size_t leader,
                              bool *is_member)
 {
-    const double m = (double)f->count, gain = log1p(fmax(rule->min_gain, rule->aa_floor));
+    const double m = (double)f->count, gain = least_gain(rule);
     const double pairs = fmax(0.5 * m * (m - 1.0), (double)rule->comparisons);
     assay__shared_noise noise;
     assay__log_interval found;
@@ -150,18 +155,21 @@ static assay_status separate(field *f, const assay_verdict_rule *rule, size_t le
     return ASSAY_OK;
 }
 
-static void choose(const assay_tie_entry *entries, const bool *is_member, size_t count,
-                   assay_tie_set *out)
+static void choose(const assay_tie_entry *entries, const bool *is_member, const field *f,
+                   double gain, assay_tie_set *out)
 {
-    out->chosen = out->leader;
+    out->chosen = out->safe = out->leader;
     out->members = 0;
-    for (size_t c = 0; c < count; c++) {
+    for (size_t c = 0; c < f->count; c++) {
         if (!is_member[c])
             continue;
         out->members++;
         if (assay__tie_compare(&entries[c], &entries[out->chosen]) < 0)
             out->chosen = c;
+        if (f->gap[c] <= gain && assay__tie_compare(&entries[c], &entries[out->safe]) < 0)
+            out->safe = c;
     }
+    out->gap = f->gap[out->chosen];
 }
 
 assay_status assay__tie_set_build(const double *log_times, size_t count, size_t visits,
@@ -182,10 +190,8 @@ assay_status assay__tie_set_build(const double *log_times, size_t count, size_t 
     memset(is_member, true, count * sizeof *is_member); /* of too few visits nobody is expelled */
     if (status == ASSAY_OK && visits >= rule->min_visits)
         status = separate(&f, rule, set.leader, is_member);
-    if (status == ASSAY_OK) {
-        choose(entries, is_member, count, &set);
-        set.gap = f.gap[set.chosen];
-    }
+    if (status == ASSAY_OK)
+        choose(entries, is_member, &f, least_gain(rule), &set);
     field_clear(&f);
     ASSAY_TRY(status);
     *out = set;

@@ -122,11 +122,12 @@ assay_status assay__compare_paired(const double *log_ratios, size_t visits,
 /* ---- looks ---- */
 
 /* Most of the error is for the first look, by which most is decided. */
-static const double look_share[ASSAY_LOOKS] = {0.6, 0.2, 0.2};
+static const double look_share[ASSAY_LOOKS] = {0.55, 0.15, 0.15, 0.15};
+static const size_t look_halves[ASSAY_LOOKS] = {2, 3, 4, 6};
 
 size_t assay__look_visits(size_t first, size_t look)
 {
-    return first + first * look / 2;
+    return first * look_halves[look] / 2;
 }
 
 double assay__look_confidence(double confidence, size_t look)

@@ -78,9 +78,11 @@ typedef struct assay_comparison {
 assay_status assay__compare_paired(const double *log_ratios, size_t visits,
                                    const assay_verdict_rule *rule, assay_comparison *out);
 
-#define ASSAY_LOOKS 3 /* at the visits of one comparison, before it is left undecided */
+#define ASSAY_LOOKS 4 /* at the visits of one comparison, before it is left undecided */
 
-/* Visits that a look (0 .. ASSAY_LOOKS - 1) judges: `first`, half as many more, twice as many. */
+/* Visits that a look (0 .. ASSAY_LOOKS - 1) judges: `first`, half as many more, twice and three
+ * times as many. */
+#define ASSAY_LOOK_MOST(first) (3 * (first))
 size_t assay__look_visits(size_t first, size_t look);
 
 /* What a look is judged at so that all of them together keep `confidence`. */
@@ -129,6 +131,7 @@ int assay__tie_compare(const assay_tie_entry *a, const assay_tie_entry *b);
 typedef struct assay_tie_set {
     size_t leader;  /* lowest mean log time */
     size_t chosen;  /* first of the set by the tie rule */
+    size_t safe;    /* first of those in the set that do not seem slower than counts */
     size_t members; /* count, leader included */
     double gap; /* log ratio of the chosen to the leader; 0: it is the leader, or too few visits */
 } assay_tie_set;

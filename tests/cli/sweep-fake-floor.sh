@@ -12,26 +12,25 @@ floor_within() { # DB FROM TO
         fail "the floor is $(floor "$1"), not $2 to $3"
 }
 
-# Each stay on its own is a quarter off: equals stay equal, and nobody is told otherwise.
-for seed in 51 52 53; do
-    script $seed 'kernel=* ns=10000 sd=0.03 visit_sd=0.25 common_sd=0.1'
-    fake_sweep "$WORK/a$seed.db" add n=64..163 "${two[@]}"
-    floor_within "$WORK/a$seed.db" 0 0
-    # But for those that one screening visit took out, which is no verdict.
-    out=$(sqlite3 "$WORK/a$seed.db" "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revision
-        WHERE r.tunables LIKE '%variant=0' AND m.stop_reason = 'out'")
-    [ "$(count '.kernel != "fake_a"')" -le 1 ] || fail "a winner among equals"
-    [ "$(count '.ties == 2 and .decision == "undecidable"')" -ge $((97 - out)) ] || fail "equals were told apart"
-done
+# Each stay on its own is a quarter off: equals stay equal, and nobody is told otherwise.  (How often chance
+# raises a floor is counted over 100 sweeps by test_verdict.)
+script 52 'kernel=* ns=10000 sd=0.03 visit_sd=0.25 common_sd=0.1'
+fake_sweep "$WORK/a.db" add n=64..123 "${two[@]}"
+floor_within "$WORK/a.db" 0 0
+# But for those that one screening visit took out, which is no verdict.
+out=$(sqlite3 "$WORK/a.db" "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revision
+    WHERE r.tunables LIKE '%variant=0' AND m.stop_reason = 'out'")
+[ "$(count '.kernel != "fake_a"')" -le 1 ] || fail "a winner among equals"
+[ "$(count '.ties == 2 and .decision == "undecidable"')" -ge $((58 - out)) ] || fail "equals were told apart"
 # A visit is a quarter off, with all that is in it: a fifth is found.
-script 54 'kernel=* ns=12000 sd=0.03 visit_sd=0.02 common_sd=0.25' 'kernel=fake_b ns=10000'
-fake_sweep "$WORK/b.db" add n=64..163 "${two[@]}"
+script 51 'kernel=* ns=12000 sd=0.03 visit_sd=0.02 common_sd=0.25' 'kernel=fake_b ns=10000'
+fake_sweep "$WORK/b.db" add n=64..113 "${two[@]}"
 floor_within "$WORK/b.db" 0 0
-[ "$(count '.kernel == "fake_b" and .decision == "alone" and .speedup > 1.1')" -ge 98 ] || fail "20 % was not found"
+[ "$(count '.kernel == "fake_b" and .decision == "alone" and .speedup > 1.1')" -ge 49 ] || fail "20 % was not found"
 
 # Order alone is no bias: whoever comes first or stays again is slower by far, but everybody is so by turns.
 script 41 'kernel=* ns=10000 visit_sd=0.01 common_sd=0.1 first=1.25'
-fake_sweep "$WORK/o.db" add n=64..183 "${two[@]}"
+fake_sweep "$WORK/o.db" add n=64..123 "${two[@]}"
 floor_within "$WORK/o.db" 0 0
 [ "$(count '.kernel == "fake_b"')" -le 1 ] || fail "the order of stays made a winner"
 script 42 'kernel=* ns=10000 visit_sd=0.002 common_sd=0.1 again=1.1' 'kernel=fake_b ns=8000'
@@ -56,12 +55,12 @@ again() { # DB SHAPE -- decides anew from what is there
 # A bias: what stood in for the default is really another kernel, whatever the order.  Then its gain is what
 # equals show too, and is hidden; before, with honest twins, it was published.
 script 43 'kernel=* ns=10000 visit_sd=0.002 common_sd=0.1 first=1.005' 'kernel=fake_a ns=10300'
-fake_sweep "$WORK/s.db" add n=64..183 "${two[@]}"
-[ "$(count true)" = 120 ] || fail "not 120 problems"
+fake_sweep "$WORK/s.db" add n=64..123 "${two[@]}"
+[ "$(count true)" = 60 ] || fail "not 60 problems"
 floor_within "$WORK/s.db" 0 0
-[ "$(count '.kernel == "fake_b" and .decision == "alone"')" -ge 114 ] || fail "3 % was not found"
+[ "$(count '.kernel == "fake_b" and .decision == "alone"')" -ge 57 ] || fail "3 % was not found"
 # The twins are in no time and no count of another kind.
-[ "$(sqlite3 "$WORK/s.db" "SELECT count(*), sum(is_twin), count(DISTINCT measurement) FROM visit WHERE is_twin = 1 AND kind = 'measure'")" = '720|720|120' ] ||
+[ "$(sqlite3 "$WORK/s.db" "SELECT count(*), sum(is_twin), count(DISTINCT measurement) FROM visit WHERE is_twin = 1 AND kind = 'measure'")" = '360|360|60' ] ||
     fail "not six twins a problem"
 [ "$(sqlite3 "$WORK/s.db" "SELECT count(*) FROM measurement m WHERE visits <>
     (SELECT count(*) FROM visit v WHERE v.measurement = m.id AND v.is_twin = 0)")" = 0 ] || fail "twins were counted as visits"
@@ -73,15 +72,15 @@ swap() { # DB KERNEL -- the time of that rival in place of the default's twin
         AND o.kind = 'measure' AND o.is_twin = 0 AND o.ordinal = visit.ordinal) WHERE is_twin = 1"
 }
 swap "$WORK/s.db" fake_b
-again "$WORK/s.db" n=64..183
+again "$WORK/s.db" n=64..123
 floor_within "$WORK/s.db" 0.03 0.04
 [ "$(count '.kernel == "fake_b"')" -le 1 ] || fail "what equals show was published as a gain"
-[ "$(count ".decision == \"undecidable\" and .resolution > $(floor "$WORK/s.db") - 1e-9")" -ge 119 ] ||
+[ "$(count ".decision == \"undecidable\" and .resolution > $(floor "$WORK/s.db") - 1e-9")" -ge 59 ] ||
     fail "not called undecidable"
 expect 0 '*floor*' '*' assay report cost --db "$WORK/s.db" --plugins "$WORK/plugins" --format md
 grep -q "A/A floor (%) |" "$WORK/stdout" || fail "the report has no floor"
 learnt=$(floor "$WORK/s.db")
-again "$WORK/s.db" n=64..183
+again "$WORK/s.db" n=64..123
 [ "$(floor "$WORK/s.db")" = "$learnt" ] || fail "the floor is another one"
 
 # A gain beyond the bias is published all the same.

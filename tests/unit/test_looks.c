@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 20
+#define MOST 21
 
 typedef enum noise {
     NORMAL,
@@ -187,14 +187,15 @@ START_TEST(visits_go_where_they_decide)
 }
 END_TEST
 
-START_TEST(looks_are_half_as_many_more_and_twice_as_many)
+START_TEST(looks_are_half_as_many_more_and_twice_and_thrice)
 {
     double sum = 0.0;
 
     ck_assert_uint_eq(assay__look_visits(7, 0), 7);
     ck_assert_uint_eq(assay__look_visits(7, 1), 10);
     ck_assert_uint_eq(assay__look_visits(7, 2), 14);
-    ck_assert_uint_eq(assay__look_visits(4, ASSAY_LOOKS - 1), 8);
+    ck_assert_uint_eq(assay__look_visits(7, 3), 21);
+    ck_assert_uint_eq(assay__look_visits(4, ASSAY_LOOKS - 1), ASSAY_LOOK_MOST(4));
     for (size_t look = 0; look < ASSAY_LOOKS; look++)
         sum += 1.0 - assay__look_confidence(0.99, look);
     ck_assert_double_eq_tol(sum, 0.01, 1e-12);
@@ -221,7 +222,7 @@ START_TEST(the_first_look_that_decides_ends_it)
     ck_assert_int_eq(assay__compare_looks(logs, 9, 6, &rule, &c, &wanted), ASSAY_OK);
     ck_assert(c.visits == 9 && wanted == 12);
     ck_assert_int_eq(assay__compare_looks(logs, MOST, 6, &rule, &c, &wanted), ASSAY_OK);
-    ck_assert(c.visits == 12 && wanted == 0); /* there is no fourth */
+    ck_assert(c.visits == 18 && wanted == 0); /* there is no fifth */
     /* Fewer than the first look asks for are judged as they are. */
     ck_assert_int_eq(assay__compare_looks(logs, 5, 6, &rule, &c, &wanted), ASSAY_OK);
     ck_assert(c.visits == 5 && c.verdict == ASSAY_VERDICT_UNDECIDED && wanted == 9);
@@ -284,7 +285,7 @@ int main(void)
     tcase_add_loop_test(rates, five_percent_is_found_or_called_undecided, 0, NOISES);
     tcase_add_test(rates, visits_go_where_they_decide);
     tcase_add_test(rules, wild_visits_neither_decide_nor_hide);
-    tcase_add_test(rules, looks_are_half_as_many_more_and_twice_as_many);
+    tcase_add_test(rules, looks_are_half_as_many_more_and_twice_and_thrice);
     tcase_add_test(rules, the_first_look_that_decides_ends_it);
     tcase_add_test(rules, a_tie_holds_no_difference_of_the_size_asked_for);
     tcase_add_test(rules, trimmed_mean_and_its_variance);
