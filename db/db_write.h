@@ -179,6 +179,11 @@ assay_status assay__db_find_variant(assay__db *db, int64_t revision, int *found,
                                     assay__db_variant *out);
 assay_status assay__db_find_quarantine(assay__db *db, int64_t revision, int64_t deployment,
                                        int64_t problem, int *found, char *reason, size_t cap);
+/* Is the variant in quarantine for a problem because its can_run_fn ended or hung who asked?  And
+ * is any of the deployment? */
+assay_status assay__db_asked_to_an_end(assay__db *db, const assay_digest *variant,
+                                       int64_t deployment, const char *problem, int *found);
+assay_status assay__db_any_asked_to_an_end(assay__db *db, int64_t deployment, int *found);
 assay_status assay__db_find_stability(assay__db *db, int64_t revision, int64_t deployment,
                                       int64_t problem, int *found, assay_stability *out);
 /* Takes a variant out of quarantine (problem 0: the entry for all problems). */

@@ -6,7 +6,7 @@
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { QUARANTINE_PUT, QUARANTINE_FIND, QUARANTINE_LIFT };
+enum { QUARANTINE_PUT, QUARANTINE_FIND, QUARANTINE_LIFT, QUARANTINE_ANY, QUARANTINE_ASKED };
 
 const assay__sql assay__sql_quarantine[] = {
     [QUARANTINE_PUT] = {"quarantine put",
@@ -24,6 +24,17 @@ const assay__sql assay__sql_quarantine[] = {
                          "DELETE FROM quarantine WHERE deployment = ?1 AND revision = ?2"
                          " AND ifnull(problem, 0) = ?3",
                          0},
+    [QUARANTINE_ANY] = {"quarantine any",
+                        "SELECT 1 FROM quarantine WHERE deployment = ?1"
+                        " AND reason LIKE '%can_run_fn%' LIMIT 1",
+                        0},
+    [QUARANTINE_ASKED] = {"quarantine asked",
+                          "SELECT 1 FROM problem AS p"
+                          " CROSS JOIN revision AS r ON r.variant_revision = ?2"
+                          " CROSS JOIN quarantine AS q ON q.deployment = ?1 AND q.revision = r.id"
+                          "  AND ifnull(q.problem, 0) = p.id"
+                          " WHERE p.text = ?3 AND q.reason LIKE '%can_run_fn%' LIMIT 1",
+                          0},
     {NULL, NULL, 0},
 };
 
@@ -82,4 +93,36 @@ assay_status assay__db_find_quarantine(assay__db *db, int64_t revision, int64_t 
     ASSAY_TRY(assay__query_done(&q));
     *found = any;
     return ASSAY_OK;
+}
+
+static assay_status answer(assay__query *q, int *found)
+{
+    const bool any = assay__query_step(q);
+
+    ASSAY_TRY(assay__query_done(q));
+    *found = any;
+    return ASSAY_OK;
+}
+
+assay_status assay__db_any_asked_to_an_end(assay__db *db, int64_t deployment, int *found)
+{
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_quarantine[QUARANTINE_ANY], &q));
+    assay__bind_int(&q, deployment);
+    return answer(&q, found);
+}
+
+assay_status assay__db_asked_to_an_end(assay__db *db, const assay_digest *variant,
+                                       int64_t deployment, const char *problem, int *found)
+{
+    char hex[ASSAY_DIGEST_HEX];
+    assay__query q;
+
+    assay_digest_format(variant, hex);
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_quarantine[QUARANTINE_ASKED], &q));
+    assay__bind_int(&q, deployment);
+    assay__bind_text(&q, hex);
+    assay__bind_text(&q, problem);
+    return answer(&q, found);
 }

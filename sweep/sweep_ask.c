@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/revision.h"
 #include "runtime/table_internal.h"
 #include "runtime/tunables.h"
 #include "support/json.h"
@@ -175,19 +176,6 @@ static sweep_answers *culprit(const sweep *s, const piece *pieces, size_t count)
     return pieces[s->fate.item].of;
 }
 
-/* What was asked as it died is what the store will show. */
-static void keep_variant(const sweep *s, const sweep_problem *p, const piece *q, sweep_answers *a)
-{
-    const size_t index = q->from + s->fate.variant;
-    sweep_variants v;
-
-    if (a->single || assay__sweep_variants(s, p, a->kernel, &v) != ASSAY_OK)
-        return;
-    for (size_t i = 0; i <= index && assay__sweep_next_variant(&v); i++)
-        ;
-    memcpy(a->values, v.values, sizeof a->values);
-}
-
 static assay_status ask_pieces(sweep *s, const sweep_problem *p, piece *pieces, size_t count)
 {
     while (count > 0) {
@@ -201,7 +189,6 @@ static assay_status ask_pieces(sweep *s, const sweep_problem *p, piece *pieces, 
             return assay__fail_context(ASSAY_UNAVAILABLE, "asking which kernels can run %s",
                                        p->text);
         refuse(bad, status, assay_last_error());
-        keep_variant(s, p, &pieces[s->fate.item], bad);
         bad->kernel->faults++;
         for (size_t i = 0; i < count; i++)
             if (pieces[i].of != bad)
@@ -220,12 +207,30 @@ static assay_status count_variants(const sweep *s, const sweep_problem *p, sweep
     ASSAY_TRY(assay__sweep_variants(s, p, a->kernel, &v));
     if (a->single)
         a->count = assay__sweep_default_variant(&v);
-    memcpy(a->values, v.values, sizeof a->values);
     while (!a->single && assay__sweep_next_variant(&v))
         a->count++;
     a->admits = calloc(a->count + 1, sizeof *a->admits);
     if (a->admits == NULL)
         return assay__fail(ASSAY_NOMEM, "answers of kernels");
+    return ASSAY_OK;
+}
+
+/* Quarantine is remembered: who ended a worker here, or hung it, is not asked again. */
+static assay_status recall(sweep *s, const sweep_problem *p, sweep_answers *a)
+{
+    const sweep_kernel *k = a->kernel;
+    assay_digest variant;
+    int found = 0;
+
+    if (!s->any_asked_to_an_end)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__variant_revision(&k->revision, k->desc->tunables, a->values,
+                                      k->desc->tunable_count, &variant));
+    ASSAY_TRY(assay__db_asked_to_an_end(s->db, &variant, s->deployment_row, p->text, &found));
+    if (!found)
+        return ASSAY_OK;
+    refuse(a, ASSAY_CRASH, "");
+    a->recalled = true;
     return ASSAY_OK;
 }
 
@@ -242,14 +247,14 @@ static assay_status list_kernels(sweep *s, sweep_problem *p)
         sweep_answers *a = &p->answers[p->answer_count++];
         a->kernel = k;
         a->single = !is_wanted;
-        if (k->faults >= MOST_FAULTS) {
+        assay__tunables_default(k->desc, s->o->max_threads, a->values);
+        ASSAY_TRY(recall(s, p, a));
+        if (a->refused == ASSAY_OK && k->faults >= MOST_FAULTS)
             refuse(a, ASSAY_CRASH,
                    "not asked whether it can run: its can_run_fn ended or hung the process at "
                    "three problems of this sweep");
-            assay__tunables_default(k->desc, s->o->max_threads, a->values);
-            continue;
-        }
-        ASSAY_TRY(count_variants(s, p, a));
+        if (a->refused == ASSAY_OK)
+            ASSAY_TRY(count_variants(s, p, a));
     }
     return ASSAY_OK;
 }

@@ -159,6 +159,8 @@ static assay_status push_refused(sweep *s, sweep_problem *p)
         p->total++;
         sweep_candidate *c = &p->candidates[p->count - 1];
         c->out = c->unasked = true;
+        if (a->recalled)
+            continue; /* verdict and reason come out of the store, too */
         c->verdict = a->refused == ASSAY_TIMEOUT ? ASSAY__VERDICT_TIMEOUT : ASSAY__VERDICT_CRASHED;
         (void)snprintf(c->reason, sizeof c->reason, "%s", a->reason);
     }
@@ -172,6 +174,8 @@ static assay_status quarantine_kernel(sweep *s, sweep_problem *p, const sweep_ca
     sweep_variants v;
 
     ASSAY_TRY(assay__sweep_variants(s, p, c->kernel, &v));
+    ASSAY_TRY(
+        assay__db_put_quarantine(s->db, c->revision_row, s->deployment_row, p->row, c->reason));
     for (size_t i = 0; i < SWEEP_MAX_CANDIDATES && assay__sweep_next_variant(&v); i++) {
         ASSAY_TRY(make(s, c->kernel, v.values, &other));
         ASSAY_TRY(assay__db_put_quarantine(s->db, other.revision_row, s->deployment_row, p->row,

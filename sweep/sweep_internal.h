@@ -50,11 +50,12 @@ typedef struct sweep_kernel {
 /* What a kernel says of the variants that threads and its constraint let through, in order. */
 typedef struct sweep_answers {
     sweep_kernel *kernel;
-    bool single; /* one variant alone was asked about: that of `values` */
+    bool single;   /* one variant alone was asked about: that of `values` */
+    bool recalled; /* refused by the store, and not asked */
     bool *admits;
     size_t count;
-    assay_status refused; /* not OK: it ended or hung the worker, asked about `values` */
-    int64_t values[ASSAY_MAX_TUNABLES];
+    assay_status refused;               /* not OK: it ended or hung the worker */
+    int64_t values[ASSAY_MAX_TUNABLES]; /* the defaults, for all to see when it is refused */
     char reason[200];
 } sweep_answers;
 
@@ -150,8 +151,9 @@ typedef struct sweep {
     assay__plugins *plugins;
     assay__plugin_refusal refused[SWEEP_MAX_REFUSED]; /* owned texts: plug-ins that end workers */
     size_t refused_count;
-    assay__worker *asker; /* has all plug-ins; NULL: none */
-    assay__doing fate;    /* what it was inside of when it died */
+    assay__worker *asker;    /* has all plug-ins; NULL: none */
+    int any_asked_to_an_end; /* of the store: what was asked before need not end another worker */
+    assay__doing fate;       /* what it was inside of when it died */
     sweep_kernel *kernels;
     size_t kernel_count;
     assay_deployment deployment;

@@ -326,6 +326,7 @@ static assay_status make_problems(sweep *s)
     s->problem_count = set->count;
     for (size_t i = 0; i < set->count; i++)
         init_problem(&s->problems[i]);
+    ASSAY_TRY(assay__db_any_asked_to_an_end(s->db, s->deployment_row, &s->any_asked_to_an_end));
     ASSAY_TRY(ask_all(s));
     ASSAY_TRY(assay__db_begin(s->db));
     status = put_problems(s);

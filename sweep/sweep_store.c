@@ -249,7 +249,7 @@ assay_status assay__sweep_recall(sweep *s, sweep_problem *p)
         ASSAY_TRY(is_finished(s, p, policy, &finished));
     p->skip = finished;
     for (size_t i = 0; !p->skip && i < p->count; i++) {
-        if (p->candidates[i].unasked) {
+        if (p->candidates[i].unasked && p->candidates[i].verdict != ASSAY__VERDICT_NONE) {
             ASSAY_TRY(assay__sweep_refuse(s, p, &p->candidates[i]));
             continue;
         }

@@ -224,7 +224,7 @@ START_TEST(kernels_answer_for_each_variant)
 }
 END_TEST
 
-static assay_status start(const char *plugin, const assay__plugin_refusal *refused,
+static assay_status start(const char *plugin, const assay__plugin_refusal *refused, int load_ms,
                           assay__doing *fate)
 {
     char path[512];
@@ -233,7 +233,7 @@ static assay_status start(const char *plugin, const assay__plugin_refusal *refus
     const assay__worker_options options = {.plugin_path = path,
                                            .refused = refused,
                                            .refused_count = refused != NULL,
-                                           .load_ms = 400,
+                                           .load_ms = load_ms,
                                            .fate = fate};
 
     (void)snprintf(path, sizeof path, "%s/tests/loader/assay_%s.so",
@@ -249,15 +249,15 @@ START_TEST(worker_that_dies_of_a_plugin_says_of_which)
     assay__plugin_refusal refused = {.reason = "it did before"};
     assay__doing fate;
 
-    ck_assert_int_eq(start("hangs", NULL, &fate), ASSAY_TIMEOUT);
+    ck_assert_int_eq(start("hangs", NULL, 500, &fate), ASSAY_TIMEOUT);
     ck_assert_uint_eq(fate.what, ASSAY__DOING_LOAD);
     ck_assert_ptr_nonnull(strstr(fate.path, "/assay_hangs.so"));
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "/assay_hangs.so was loaded"));
     refused.path = fate.path;
-    must(start("hangs", &refused, NULL));
-    ck_assert_int_eq(start("ctor", &refused, &fate), ASSAY_CRASH);
+    must(start("hangs", &refused, 0, NULL));
+    ck_assert_int_eq(start("ctor", &refused, 0, &fate), ASSAY_CRASH);
     ck_assert_ptr_nonnull(strstr(fate.path, "/assay_ctor.so"));
-    must(start("alpha", NULL, &fate));
+    must(start("alpha", NULL, 0, &fate));
     ck_assert_uint_eq(fate.what, ASSAY__DOING_NOTHING);
 }
 END_TEST

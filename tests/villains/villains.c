@@ -36,6 +36,7 @@
  * Right, but for what they do when asked whether they can run; add, the best rank of all:
  *   v_can_run_segv    n that ends in 31337: writes to address 8, asked about its second variant
  *   v_can_run_hang    n = 31338: never answers
+ *   v_can_run_moody   n = 31339: yes, unless VILLAINS_DECLINE is set
  *
  * And of conv2d, f32, of one group and no steps: sums that err as those of a fast convolution with
  * tiles of two by two may, by nearly the bound of the largest of the four:
@@ -485,6 +486,13 @@ static bool can_run_hang(const assay_problem *problem, const int64_t *tunables)
     return true;
 }
 
+static bool can_run_moody(const assay_problem *problem, const int64_t *tunables)
+{
+    (void)problem;
+    (void)tunables;
+    return getenv("VILLAINS_DECLINE") == NULL;
+}
+
 /* ---- manifest ---- */
 
 #define TAKES(align)            \
@@ -573,6 +581,7 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_exit, 50),
     BOTH(v_hang, 50),
     ASKED(v_can_run_segv, "n % 100000 == 31337", can_run_segv, unrolls, 1),
+    ASKED(v_can_run_moody, "n == 31339", can_run_moody, NULL, 0),
     ASKED(v_can_run_hang, "n == 31338", can_run_hang, NULL, 0),
     CONV("v_tile", 10, TILE, 1.0),
     CONV("v_tile_untold", 50, 0, 0.0),
