@@ -14,20 +14,18 @@
 
 /* ---- collecting ---- */
 
-/* A row measured at 16 answers a question at 64; nothing else stands in for anything.  One at 64 of
- * which nothing is the code of today says less than one at 16 of which something is. */
+/* A row measured at 16 answers a question at 64; nothing else stands in for anything.  Where one at
+ * 64 has nothing that is the code of today, collect_at_16 adds that at 16. */
 static const assay__stored_route *find_route(const assay__generation *g, const assay_question *q,
                                              const char layout[ASSAY_MAX_OPERANDS],
                                              const char *text)
 {
-    const assay__stored_route *at_16;
     const assay__stored_route *route =
         assay__pick_store_find(g->store, text, layout, q->align, q->policy);
 
-    if (q->align != 64 || (route != NULL && assay__generation_serves(g, route)))
-        return route;
-    at_16 = assay__pick_store_find(g->store, text, layout, 16, q->policy);
-    return route == NULL || (at_16 != NULL && assay__generation_serves(g, at_16)) ? at_16 : route;
+    return route == NULL && q->align == 64
+               ? assay__pick_store_find(g->store, text, layout, 16, q->policy)
+               : route;
 }
 
 static assay__judged *add_item(assay__judgement *j)

@@ -300,6 +300,25 @@ START_TEST(claims_of_stability_by_threads)
 }
 END_TEST
 
+/* Whoever claims the same bits for one number of threads alone may give others with another. */
+START_TEST(claims_of_one_configuration_allow_other_threads)
+{
+    const assay_claims claims = {2, -1, -1, -1, ASSAY_STABILITY_CONFIG};
+    assay__db_accuracy a = exp_row("all");
+
+    a.revision = report_put_kernel(&c, "fexp2", "exp", "f32,f32", 2, &claims, true);
+    report_put_accuracy(&c, &a);
+    ck_assert_int_eq(assay__db_put_stability(c.db, a.revision, c.rows.deployment, exp_problem,
+                                             ASSAY_STABILITY_CONFIG,
+                                             "{\"digest\": \"00aa\", \"other_tunables\": "
+                                             "\"threads=2\", \"other_digest\": \"00bb\"}"),
+                     ASSAY_OK);
+    const char *csv = csv_of();
+    ck_assert_str_eq(report_csv_field(csv, 1, "thread_digests"), "00aa 00bb");
+    ck_assert_str_eq(report_csv_field(csv, 1, "contradicted"), "");
+}
+END_TEST
+
 START_TEST(claims_stability_of_routes)
 {
     assay__db_accuracy a = exp_row("all");
@@ -432,6 +451,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, claims_wrong_class_contradicts);
     tcase_add_test(t, claims_of_stability);
     tcase_add_loop_test(t, claims_of_stability_by_threads, 0, 3);
+    tcase_add_test(t, claims_of_one_configuration_allow_other_threads);
     tcase_add_test(t, claims_stability_of_routes);
     t = tcase(suite, "text");
     tcase_add_test(t, text_of_worst_element);
