@@ -23,7 +23,9 @@ const assay_oracle_desc *plugin_oracle(const assay_manifest *m, assay_op_id op);
 typedef struct plugin_case {
     assay_problem problem;
     assay_tensor operands[ASSAY_MAX_OPERANDS];
-    void *memory[ASSAY_MAX_OPERANDS]; /* exactly the bytes of the operand, behind `skew` bytes */
+    void *memory[ASSAY_MAX_OPERANDS]; /* `skew` bytes, those of the operand, and some behind it */
+    size_t spans[ASSAY_MAX_OPERANDS]; /* of memory */
+    size_t skew;
     uint32_t count;
     int64_t elements; /* of the output */
 } plugin_case;
@@ -44,6 +46,10 @@ void plugin_case_poison(plugin_case *c);
 
 assay_status plugin_case_run(plugin_case *c, const assay_kernel_desc *kernel,
                              const int64_t *tunables);
+
+/* Nothing before or behind an operand was written: stores under a mask are beyond what a sanitizer
+ * of the compiler sees. */
+bool plugin_case_kept_apart(const plugin_case *c);
 
 /* The whole output by the oracle; the caller frees with plugin_wide_clear. */
 void plugin_case_wide(const plugin_case *c, const assay_oracle_desc *oracle, unsigned threads,

@@ -278,6 +278,7 @@ static void run_variant(variants *v, const int64_t *tunables, bool compare)
                            v->kernel->tunables[i].name, (long)tunables[i]);
     memcpy(out, v->old, v->bytes);
     ck_assert_msg(plugin_case_run(v->c, v->kernel, tunables) == ASSAY_OK, "%s failed", what);
+    ck_assert_msg(plugin_case_kept_apart(v->c), "%s writes beside an operand", what);
     if (v->ran++ == 0 || memcmp(v->judged, out, v->bytes) != 0)
         check_all(v->c, v->kernel, v->wide, what);
     memcpy(v->judged, out, v->bytes);
