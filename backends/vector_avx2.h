@@ -9,11 +9,15 @@
 
 #include <immintrin.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define V(call)  _mm256_##call
 #define LANES_PS 8
 #define LANES_PD 4
+
+/* Multiplications that scale_parts_ps and scaled_ps take. */
+enum { SCALE_PARTS = 2 };
 
 typedef __m256 vec_ps;
 typedef __m256d vec_pd;
@@ -84,6 +88,11 @@ static inline vec_ps keep_ps(mask_ps m, vec_ps v)
 static inline vec_pd keep_pd(mask_pd m, vec_pd v)
 {
     return _mm256_and_pd(m, v);
+}
+
+static inline bool any_ps(mask_ps m)
+{
+    return _mm256_movemask_ps(m) != 0;
 }
 
 static inline vec_pd nearest_pd(vec_pd v)

@@ -6,11 +6,15 @@
 #define ASSAY_BACKENDS_VECTOR_AVX512_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define V(call)  _mm512_##call
 #define LANES_PS 16
 #define LANES_PD 8
+
+/* Multiplications that scale_parts_ps and scaled_ps take. */
+enum { SCALE_PARTS = 1 };
 
 typedef __m512 vec_ps;
 typedef __m512d vec_pd;
@@ -79,6 +83,11 @@ static inline vec_ps keep_ps(mask_ps m, vec_ps v)
 static inline vec_pd keep_pd(mask_pd m, vec_pd v)
 {
     return _mm512_maskz_mov_pd(m, v);
+}
+
+static inline bool any_ps(mask_ps m)
+{
+    return m != 0;
 }
 
 static inline vec_pd nearest_pd(vec_pd v)

@@ -57,6 +57,8 @@ static inline vec_pd gelu_erf_pd(vec_pd x)
 static inline vec_ps gelu_erf_fast_ps(vec_ps x)
 {
     const vec_ps one = V(set1_ps)(1.0f), shift = V(set1_ps)(2.3125f), end = V(set1_ps)(14.5f);
+    /* From 2^-99 on no factor of the result is subnormal. */
+    const vec_ps normal = V(set1_ps)(11.7f);
     const vec_ps magic = V(set1_ps)(0x1.8p23f), h = V(set1_ps)(0x1.715476p-1f);
     vec_ps a = abs_ps(x), scale;
     mask_ps keep = CMP_PS(a, end, _CMP_NGE_UQ);
@@ -80,9 +82,16 @@ static inline vec_ps gelu_erf_fast_ps(vec_ps x)
     vec_ps rest = V(fmadd_ps)(square, h, n);
     rest = V(fmadd_ps)(square, V(set1_ps)(0x1.4ae0c0p-27f), rest);
     rest = V(fmadd_ps)(low, h, rest);
-    vec_ps e = scale_parts_ps(keep_ps(keep, exp2_minus_ps(rest)), shifted, &scale);
+    vec_ps p = exp2_minus_ps(rest);
+    f = V(mul_ps)(f, inverse);
+    if (SCALE_PARTS > 1 && __builtin_expect(!any_ps(CMP_PS(a, normal, _CMP_NLE_UQ)), 1)) {
+        /* The bits of what follows, as a power of two passes through every rounding. */
+        vec_ps q = V(mul_ps)(V(mul_ps)(times_power_ps(p, shifted), f), x);
+        return select_negative_ps(x, q, V(sub_ps)(x, q));
+    }
+    vec_ps e = scale_parts_ps(keep_ps(keep, p), shifted, &scale);
     /* x before the second factor; -inf times zero is NaN, as the formula says. */
-    vec_ps q = V(mul_ps)(V(mul_ps)(e, V(mul_ps)(f, inverse)), x);
+    vec_ps q = V(mul_ps)(V(mul_ps)(e, f), x);
     q = scaled_ps(q, scale);
     return select_negative_ps(x, q, select_ps(keep, V(sub_ps)(x, q), x));
 }

@@ -14,9 +14,7 @@
 /* e^d for d <= 0; -inf gives 0, NaN stays. */
 static inline vec_ps weight_ps(vec_ps v, vec_ps max)
 {
-    vec_ps scale, e = exp_parts_ps(V(sub_ps)(v, max), &scale);
-
-    return scaled_ps(e, scale);
+    return exp_down_ps(V(sub_ps)(v, max));
 }
 
 static inline vec_pd weight_pd(vec_pd v, vec_pd max)

@@ -27,16 +27,31 @@ static inline vec_pd abs_pd(vec_pd x)
     return V(andnot_pd)(V(set1_pd)(-0.0), x);
 }
 
-/* e^x for x <= 0; zero where x is below CPU_EXP_LEAST_PS. */
-static inline vec_ps exp_parts_ps(vec_ps x, vec_ps *scale)
+/* v 2^n, both normal, n = shifted - 0x1.8p23. */
+static inline vec_ps times_power_ps(vec_ps v, vec_ps shifted)
 {
-    mask_ps keep = CMP_PS(x, V(set1_ps)(CPU_EXP_LEAST_PS), _CMP_NLT_UQ);
+    vec_int power = V(slli_epi32)(bits_of_ps(shifted), 23);
 
+    return ps_of_bits(V(add_epi32)(bits_of_ps(v), power));
+}
+
+/* e^x for x <= 0; zero where x is below CPU_EXP_LEAST_PS.  The bits of the shorter way are those of
+ * the longer one, as a power of two passes through every rounding. */
+static inline vec_ps exp_down_ps(vec_ps x)
+{
+    const vec_ps normal = V(set1_ps)(-80.0f), one = V(set1_ps)(1.0f);
+    vec_ps shifted, scale;
+
+    if (SCALE_PARTS > 1 && __builtin_expect(!any_ps(CMP_PS(x, normal, _CMP_NGE_UQ)), 1)) {
+        vec_ps r = exp_rest_ps(x, &shifted);
+        return times_power_ps(V(add_ps)(exp_less_one_ps(r), one), shifted);
+    }
+    mask_ps keep = CMP_PS(x, V(set1_ps)(CPU_EXP_LEAST_PS), _CMP_NLT_UQ);
     /* maxps gives its second operand when one is NaN. */
     x = V(max_ps)(V(set1_ps)(CPU_EXP_LEAST_PS), x);
-    vec_ps shifted, r = exp_rest_ps(x, &shifted);
-    vec_ps p = V(add_ps)(exp_less_one_ps(r), V(set1_ps)(1.0f));
-    return keep_ps(keep, scale_parts_ps(p, shifted, scale));
+    vec_ps r = exp_rest_ps(x, &shifted), p = V(add_ps)(exp_less_one_ps(r), one);
+    p = keep_ps(keep, scale_parts_ps(p, shifted, &scale));
+    return scaled_ps(p, scale);
 }
 
 /* e^(x + *rest) in f64, |*rest| far below one, NULL: 0. */
@@ -52,11 +67,26 @@ static inline vec_pd exp_parts_pd(vec_pd x, const vec_pd *rest, vec_pd *scale)
     return keep_pd(keep, scale_parts_pd(p, n, scale));
 }
 
-/* factor / (1 + 2^-w), w = n + f with n = shifted - 0x1.8p23 and |f| <= 1/2, as factor 2^n / (2^n +
- * 2^-f): nothing overflows or cancels, and nothing is subnormal too early.  Where not `keep`,
- * factor times zero. */
+/* factor / (1 + 2^-w), w = n + f with n = shifted - 0x1.8p23 and |f| <= 1/2, where 2^-n and the
+ * quotient are normal: the bits of what follows, as a power of two passes through every rounding.
+ */
+static inline vec_ps sigmoid_times_normal_ps(vec_ps shifted, vec_ps f, vec_ps factor)
+{
+    vec_int power = V(slli_epi32)(bits_of_ps(shifted), 23);
+    vec_ps e = ps_of_bits(V(sub_epi32)(bits_of_ps(exp2_minus_ps(f)), power));
+
+    return V(div_ps)(factor, V(add_ps)(V(set1_ps)(1.0f), e));
+}
+
+/* The same for any w as factor 2^n / (2^n + 2^-f): nothing overflows or cancels, and nothing is
+ * subnormal too early.  Where not `keep`, factor times zero. */
 static inline vec_ps sigmoid_times_ps(vec_ps shifted, vec_ps f, mask_ps keep, vec_ps factor)
 {
+    /* No |factor| below 1/2 comes with an n below -1. */
+    const vec_ps least = V(set1_ps)(0x1.8p23f - 118.0f);
+
+    if (SCALE_PARTS > 1 && __builtin_expect(!any_ps(CMP_PS(shifted, least, _CMP_NGE_UQ)), 1))
+        return sigmoid_times_normal_ps(shifted, f, factor);
     vec_ps scale, one = scale_parts_ps(V(set1_ps)(1.0f), shifted, &scale);
     vec_ps sum = scaled_plus_ps(one, scale, exp2_minus_ps(f));
     vec_ps y = V(div_ps)(factor, select_ps(keep, sum, V(set1_ps)(INFINITY)));
