@@ -380,9 +380,10 @@ static void print_summary(const view *v, const assay__sweep_options *o,
     if (s->measured > 0)
         fprintf(
             stderr,
-            "%s of the time inside timed calls; apart from that oracle %s, comparing with it %s, "
-            "peaks %s%s\n",
-            assay__format_percent(s->timed_share).text, assay__format_duration(s->oracle_s).text,
+            "%s of the time inside timed calls, %s inside checked ones; apart from that oracle %s, "
+            "comparing with it %s, peaks %s%s\n",
+            assay__format_percent(s->timed_share).text,
+            assay__format_percent(s->checked_share).text, assay__format_duration(s->oracle_s).text,
             assay__format_duration(s->compare_s).text, assay__format_duration(s->peaks_s).text,
             s->peaks_reused ? " (those of the store hold)" : "");
     if (o->profile->says[0] != '\0')

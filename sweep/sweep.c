@@ -360,9 +360,10 @@ static assay_status run(sweep *s)
     if (status == ASSAY_TIMEOUT)
         status = ASSAY_OK;
     s->summary->elapsed_s = assay__sweep_now_s() - s->begin_s;
-    s->summary->timed_share = s->timed_ns * 1e-9 /
-                              (s->summary->elapsed_s - s->summary->oracle_s -
-                               s->summary->compare_s - s->summary->peaks_s);
+    const double stays_s =
+        s->summary->elapsed_s - s->summary->oracle_s - s->summary->compare_s - s->summary->peaks_s;
+    s->summary->timed_share = s->timed_ns * 1e-9 / stays_s;
+    s->summary->checked_share = s->checked_s / stays_s;
     /* An error that ended the sweep matters more than one in closing its row. */
     if (assay__db_end_sweep(s->db, s->sweep_row, s->summary->stop_reason, s->aa_floor) != ASSAY_OK)
         return status != ASSAY_OK ? status : ASSAY_DB;

@@ -75,6 +75,7 @@ typedef struct assay__sweep_summary {
     size_t exhausted;              /* variants run over all inputs of their type */
     double elapsed_s, timed_share; /* of the wall time without the three below: inside timed,
                                       warm-up and confirming calls */
+    double checked_share;          /* of the same: inside calls whose results were checked */
     double oracle_s;               /* computing expected results */
     double compare_s;              /* comparing what kernels gave with them */
     double peaks_s;    /* measuring what the machine can do at most, or checking that it holds */

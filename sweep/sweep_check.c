@@ -406,7 +406,9 @@ static assay_status run_set(sweep *s, sweep_problem *p, sweep_candidate *c, assa
 
     json_object_set_new(request, "set", json_integer((json_int_t)set));
     assay__output_poison(p->output, &p->out, output_dtype(p));
+    const double begin = assay__sweep_now_s();
     status = assay__worker_call(w, request, NULL, 0, s->o->profile->run_timeout_ms, &reply);
+    s->checked_s += assay__sweep_now_s() - begin;
     json_decref(reply);
     return status;
 }

@@ -176,7 +176,7 @@ typedef struct sweep {
     assay_comparison *equals; /* owned: the default with itself, problems decided so far */
     size_t equal_count;
     double aa_floor; /* of this machine, from them; NaN: too few */
-    double begin_s, timed_ns;
+    double begin_s, timed_ns, checked_s;
     double step_s; /* the last stay ended then */
     assay__pace pace;
     assay__progress progress;

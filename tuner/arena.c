@@ -138,6 +138,20 @@ size_t assay__output_overrun(const void *base, const assay__output_plan *plan, u
     return bad;
 }
 
+void assay__populate(void *at, size_t bytes, bool is_shared)
+{
+#if defined(MADV_POPULATE_READ) && defined(MADV_POPULATE_WRITE)
+    const size_t lead = (uintptr_t)at % PAGE;
+
+    (void)madvise((char *)at - lead, bytes + lead,
+                  is_shared ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
+#else
+    (void)at;
+    (void)bytes;
+    (void)is_shared;
+#endif
+}
+
 void *assay__map_guarded(int fd, uint64_t total, bool writable)
 {
     size_t whole = (size_t)total + 2 * PAGE;

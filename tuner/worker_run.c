@@ -65,6 +65,7 @@ static assay_status map_sets(assay__worker_problem *p, assay__message *m)
     p->output = assay__map_guarded(m->fds[p->sets], p->out.total, true);
     if (p->output == NULL)
         return assay__fail(ASSAY_NOMEM, "cannot map the output");
+    assay__populate(p->output, (size_t)p->out.total, true);
     return ASSAY_OK;
 }
 

@@ -73,25 +73,16 @@ static char *map_bytes(const assay__worker_problem *w, size_t at, size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* All at once; where the kernel cannot, each page comes when it is touched. */
-static void populate(char *at, size_t bytes)
-{
-#ifdef MADV_POPULATE_WRITE
-    (void)madvise(at, bytes, MADV_POPULATE_WRITE);
-#else
-    (void)at;
-    (void)bytes;
-#endif
-}
-
 /* Makes sets [filled, wanted): touching memory costs more than timing a small kernel, so only what
  * the spans will rotate over is made. */
 static assay_status pool_fill(pool *p, assay__worker_problem *w, size_t wanted)
 {
     if (wanted <= p->filled)
         return ASSAY_OK;
-    populate(p->inputs + p->filled * w->in.total, (wanted - p->filled) * w->in.total);
-    populate(p->outputs + p->filled * w->out.total, (wanted - p->filled) * w->out.total);
+    assay__populate(p->inputs + p->filled * w->in.total, (wanted - p->filled) * w->in.total,
+                    w->arena >= 0);
+    assay__populate(p->outputs + p->filled * w->out.total, (wanted - p->filled) * w->out.total,
+                    w->arena >= 0);
     for (size_t i = p->filled; i < wanted; i++) {
         char *inputs = p->inputs + i * w->in.total, *output = p->outputs + i * w->out.total;
         void *addresses[ASSAY_MAX_OPERANDS] = {NULL};

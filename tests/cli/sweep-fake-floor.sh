@@ -104,6 +104,7 @@ expect 0 '*' '*' assay report cost --db "$WORK/u.db" --plugins "$WORK/plugins" -
 ! grep -qi nan "$WORK/stdout" || fail "NaN in the report"
 sweep "$WORK/v.db" n=64..71
 floor_within "$WORK/v.db" 0 0
+grep -qE 'inside timed calls, [0-9.]+ % inside checked ones' "$WORK/stderr" || fail "no shares: $(cat "$WORK/stderr")"
 grep -q 'equals differ by no more than their intervals say (A/A, 8 pairs)' "$WORK/stderr" || fail "not told"
 swap "$WORK/v.db" fake_c
 sqlite3 "$WORK/v.db" 'DELETE FROM route'
