@@ -2,12 +2,14 @@
 -- SPDX-FileCopyrightText: The Assay authors
 -- db/views.sql -- views for people with any SQLite tool; nothing of ours reads them.
 --
--- Units are in the names; gflops and gbps are NULL where Layer 1 does not know the counts.
+-- Units are in the names; gflops and gbps are NULL where Layer 1 does not know the counts or counts
+-- nothing.
 
 CREATE VIEW measurements AS
 SELECT m.id, p.op, p.dtypes, p.text AS problem, k.backend, k.name AS kernel, r.tunables,
        m.verdict, m.reason, m.median_ns, m.lo_ns, m.hi_ns, m.ratio, m.ratio_lo, m.ratio_hi,
-       m.ratio_level, p.flops / m.median_ns AS gflops, p.moved_bytes / m.median_ns AS gbps,
+       m.ratio_level, nullif(p.flops, 0) / m.median_ns AS gflops,
+       nullif(p.moved_bytes, 0) / m.median_ns AS gbps,
        m.samples, m.visits, m.layout, m.align, m.policy, m.flags, m.measured_utc,
        r.variant_revision, d.digest AS deployment, d.label
 FROM measurement AS m
@@ -31,7 +33,7 @@ JOIN deployment AS d ON d.id = a.deployment;
 CREATE VIEW routes AS
 SELECT t.id, p.op, p.dtypes, p.text AS problem, t.layout, t.align, t.policy, k.backend,
        k.name AS kernel, r.tunables, m.median_ns, m.lo_ns, m.hi_ns, m.ratio,
-       p.flops / m.median_ns AS gflops, p.moved_bytes / m.median_ns AS gbps,
+       nullif(p.flops, 0) / m.median_ns AS gflops, nullif(p.moved_bytes, 0) / m.median_ns AS gbps,
        t.candidate_count, t.searched, t.total, t.stop_reason, t.decided_utc,
        r.variant_revision, d.digest AS deployment, d.label
 FROM route AS t

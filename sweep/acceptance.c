@@ -158,3 +158,14 @@ assay_status assay__softmax_depth(const assay_problem *p, const void *x, int64_t
     }
     return ASSAY_OK;
 }
+
+bool assay__sums_nothing(const assay_problem *p)
+{
+    const assay_op_info *info = assay_op_get((assay_op_id)p->op);
+
+    for (uint32_t i = 0; i < info->inputs; i++)
+        if (assay_problem_operand_elements(p, i) == 0)
+            return true;
+    return assay_op_param_index((assay_op_id)p->op, "alpha") >= 0 &&
+           fabs(assay_problem_real(p, "alpha")) <= 0.0;
+}

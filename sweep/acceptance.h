@@ -35,4 +35,8 @@ void assay__depth_clear(assay__depth_state *state);
 assay_status assay__softmax_depth(const assay_problem *p, const void *x, int64_t first,
                                   int64_t count, assay__depth_state *state, double *out);
 
+/* True where elements of the output are sums of nothing: an input has no elements, or alpha is 0.
+ * Whatever the data, zeros are right there, and poison under them shows that they were written. */
+bool assay__sums_nothing(const assay_problem *p);
+
 #endif

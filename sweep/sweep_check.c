@@ -487,7 +487,8 @@ static void conclude(sweep_problem *p, sweep_candidate *c, const judged *all)
     c->max_rho = stats->rho_elements > 0 ? stats->max_rho : NAN;
     c->proof = proof_of(p, stats);
     c->elements = stats->elements;
-    if (c->verdict == ASSAY__VERDICT_NONE && trust != ASSAY_TRUST_OK && stats->elements > 0) {
+    if (c->verdict == ASSAY__VERDICT_NONE && trust != ASSAY_TRUST_OK && stats->elements > 0 &&
+        !assay__sums_nothing(&p->problem)) {
         c->verdict = ASSAY__VERDICT_MISTRUSTED;
         c->out = true;
         (void)snprintf(c->reason, sizeof c->reason, "%s", assay__trust_text(trust));

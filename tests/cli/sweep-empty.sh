@@ -31,3 +31,14 @@ expect 0 '*  rate -  *' '' assay sweep --db "$db" --backend cpu --op conv2d --dt
     --profile quick --quiet --threads 1
 expect 0 '*' '' assay report cost --db "$db" --format json
 query '.problems[0].winner | has("time_ns") and (has("rate", "peak_share") | not)'
+
+# Sums of nothing: zeros are the one right answer, whatever the data were.
+db=$WORK/n.db
+sums() { # OP KERNEL SHAPE
+    expect 0 '* default*  max *' '' assay sweep --db "$db" --backend cpu --kernel "$2" --op "$1" --dtype f32 --shape "$3" \
+        --profile quick --quiet --threads 1
+}
+sums matmul cpu_matmul_portable m=3,n=4,k=0
+sums matmul cpu_matmul_portable m=3,n=4,k=5,alpha=0
+sums sum_reduce cpu_sum_reduce_portable outer=2,axis=0,inner=3
+[ "$(sqlite3 "$db" "SELECT count(*) FROM measurement WHERE verdict <> 'ok'")" = 0 ] || exit 1
