@@ -11,6 +11,10 @@
 #include "backends/cpu/cpu_reduce.h"
 #include "backends/cpu/cpu_simd_avx2.h"
 
+/* Memory is asked for this many bytes before its turn, as what combines two vectors may take long.
+ */
+#define CPU_REDUCE_AHEAD 4096
+
 #define CPU_OP_PS(call) _mm256_##call##_ps
 #define CPU_OP_PD(call) _mm256_##call##_pd
 
@@ -32,6 +36,8 @@
         wide parts[lanes], y = (start);                                                        \
         int64_t i = 0;                                                                         \
         for (; i + 4 * (lanes) <= n; i += 4 * (lanes)) {                                       \
+            for (size_t at = 0; at < 4 * (lanes) * sizeof *x; at += 64)                        \
+                _mm_prefetch((const char *)(x + i) + CPU_REDUCE_AHEAD + at, _MM_HINT_T0);      \
             v0 = f(v0, load(x + i));                                                           \
             v1 = f(v1, load(x + i + (lanes)));                                                 \
             v2 = f(v2, load(x + i + 2 * (lanes)));                                             \
