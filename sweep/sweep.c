@@ -192,6 +192,19 @@ static assay_status choose_each(sweep *s, size_t begin, size_t end)
     return ASSAY_OK;
 }
 
+/* A budget that does not suffice decides by what there is. */
+static void drop_doubts(sweep *s, size_t begin, size_t end)
+{
+    size_t stays = 0;
+
+    for (size_t i = begin; i < end; i++)
+        stays += s->problems[i].skip ? 0 : s->problems[i].planned[ASSAY__STAY_VISIT];
+    if (assay__sweep_affords(s, stays))
+        return;
+    assay__sweep_warn(s, "the budget leaves no time for more visits of the problems in doubt");
+    (void)want(s, begin, end, 0);
+}
+
 /* All problems get their visits; those whose choice is still open get more. */
 static assay_status measure(sweep *s, size_t begin, size_t end)
 {
@@ -200,7 +213,11 @@ static assay_status measure(sweep *s, size_t begin, size_t end)
     ASSAY_TRY(each_visit(s, begin, end, "measure", 0, to));
     ASSAY_TRY(assay__sweep_learn_floor(s, begin, end));
     ASSAY_TRY(choose_each(s, begin, end));
-    for (size_t from = to; (to = most_wanted(s, begin, end)) > from; from = to) {
+    for (size_t from = to; most_wanted(s, begin, end) > from; from = to) {
+        drop_doubts(s, begin, end);
+        to = most_wanted(s, begin, end);
+        if (to == 0)
+            break;
         ASSAY_TRY(each_visit(s, begin, end, "measure", from, to));
         ASSAY_TRY(choose_each(s, begin, end));
     }
@@ -216,6 +233,8 @@ static assay_status confirm(sweep *s, size_t begin, size_t end)
         for (size_t i = begin; i < end; i++)
             if (!s->problems[i].skip)
                 plan_stays(s, &s->problems[i], ASSAY__STAY_VISIT, confirms_ahead(&s->problems[i]));
+        if (from > 0)
+            drop_doubts(s, begin, end);
         ASSAY_TRY(each_visit(s, begin, end, "confirm", from, to));
         for (size_t i = begin; i < end; i++)
             if (!s->problems[i].skip)

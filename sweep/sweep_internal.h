@@ -275,6 +275,9 @@ double assay__sweep_bytes_held(const sweep *s, const sweep_problem *p);
 double assay__sweep_group_bytes(const sweep *s);
 /* Behind the last problem of the group that begins there. */
 size_t assay__sweep_group_end(const sweep *s, size_t begin);
+/* Is there time for so many stays beyond those that all problems get?  What was measured must come
+ * to a decision within the budget. */
+bool assay__sweep_affords(const sweep *s, size_t stays);
 /* Why this machine cannot check the problem; false: it can. */
 bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason, size_t cap);
 /* Peaks from the store when they are fresh and a spot check agrees, else measured. */

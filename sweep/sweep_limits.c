@@ -118,3 +118,14 @@ bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason
                    assay__format_duration(limit_s).text);
     return true;
 }
+
+/* Of what is left of a budget the part that problems in doubt may take. */
+#define DOUBT_PART 0.5
+
+bool assay__sweep_affords(const sweep *s, size_t stays)
+{
+    const double left = s->o->budget_s - (assay__sweep_now_s() - s->begin_s);
+
+    return !(s->o->budget_s > 0) ||
+           assay__pace_mean_s(&s->pace, ASSAY__STAY_VISIT) * (double)stays <= DOUBT_PART * left;
+}

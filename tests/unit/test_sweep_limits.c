@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +264,22 @@ START_TEST(worker_has_the_backends_that_are_in)
 }
 END_TEST
 
+/* A visit takes a fifth of a second so far, and 100 s of the budget are left: 250 take half of
+ * them. */
+START_TEST(doubts_take_half_of_what_is_left_of_a_budget)
+{
+    ck_assert(assay__sweep_affords(&s, SIZE_MAX)); /* no budget */
+    options.budget_s = 1100;
+    s.begin_s = assay__sweep_now_s() - 1000;
+    assay__pace_took(&s.pace, ASSAY__STAY_VISIT, 0.2);
+    ck_assert(assay__sweep_affords(&s, 0));
+    ck_assert(assay__sweep_affords(&s, 200));
+    ck_assert(!assay__sweep_affords(&s, 251));
+    s.begin_s -= 200; /* overdrawn */
+    ck_assert(!assay__sweep_affords(&s, 1));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sweep_limits");
@@ -280,6 +297,7 @@ int main(void)
     tcase_add_test(limits, free_memory_of_a_plain_machine);
     tcase_add_test(limits, free_memory_of_containers);
     tcase_add_test(limits, free_memory_here_is_known);
+    tcase_add_test(limits, doubts_take_half_of_what_is_left_of_a_budget);
     suite_add_tcase(suite, limits);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
