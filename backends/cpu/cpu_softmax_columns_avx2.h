@@ -68,6 +68,15 @@ static inline void put_f64(double *y, __m256d v)
     _mm256_storeu_pd(y, v);
 }
 
+/* Rows that memory is asked for before their turn: their distance is beyond what a core sees. */
+enum { AHEAD = 8 };
+
+static inline void ask_for(const void *from, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += 64)
+        _mm_prefetch((const char *)from + at, _MM_HINT_T0);
+}
+
 /* Wide blocks fetch whole lines, narrow ones keep tall columns in the cache and busy all threads.
  */
 static int64_t width_of(int64_t outer, int64_t axis, int64_t inner, int64_t lanes, int threads)
@@ -128,9 +137,11 @@ static assay_status run_columns(const assay_launch *launch, int64_t lanes, assay
     {                                                                                             \
         for (int64_t j = 0; j < n; j += (lanes))                                                  \
             max[j / (lanes)] = op(set1)((wide)-INFINITY);                                         \
-        for (int64_t i = 0; i < axis; i++, x += step)                                             \
+        for (int64_t i = 0; i < axis; i++, x += step) {                                           \
+            ask_for(x + AHEAD * step, i + AHEAD < axis ? n * (int64_t)sizeof *x : 0);             \
             for (int64_t j = 0; j < n; j += (lanes))                                              \
                 max[j / (lanes)] = op(max)(some_##name(x + j, n - j), max[j / (lanes)]);          \
+        }                                                                                         \
     }                                                                                             \
     static void sums_##name(const type *x, int64_t axis, int64_t step, int64_t n,                 \
                             const vector *max, vector *sum, wide *kept)                           \
@@ -150,7 +161,8 @@ static assay_status run_columns(const assay_launch *launch, int64_t lanes, assay
     static void scale_##name(const type *x, type *y, int64_t axis, int64_t step, int64_t n,       \
                              const vector *max, const vector *factor, const wide *kept)           \
     {                                                                                             \
-        for (int64_t i = 0; i < axis; i++, x += step, y += step)                                  \
+        for (int64_t i = 0; i < axis; i++, x += step, y += step) {                                \
+            ask_for(y + AHEAD * step, i + AHEAD < axis ? n * (int64_t)sizeof *y : 0);             \
             for (int64_t j = 0; j < n; j += (lanes)) {                                            \
                 vector e;                                                                         \
                 if (kept != NULL) {                                                               \
@@ -161,15 +173,18 @@ static assay_status run_columns(const assay_launch *launch, int64_t lanes, assay
                 }                                                                                 \
                 put_some_##name(y + j, op(mul)(e, factor[j / (lanes)]), n - j);                   \
             }                                                                                     \
+        }                                                                                         \
     }                                                                                             \
     static void subtract_##name(const type *x, type *y, int64_t axis, int64_t step, int64_t n,    \
                                 const vector *max, const vector *rest)                            \
     {                                                                                             \
-        for (int64_t i = 0; i < axis; i++, x += step, y += step)                                  \
+        for (int64_t i = 0; i < axis; i++, x += step, y += step) {                                \
+            ask_for(y + AHEAD * step, i + AHEAD < axis ? n * (int64_t)sizeof *y : 0);             \
             for (int64_t j = 0; j < n; j += (lanes)) {                                            \
                 vector d = op(sub)(some_##name(x + j, n - j), max[j / (lanes)]);                  \
                 put_some_##name(y + j, op(sub)(d, rest[j / (lanes)]), n - j);                     \
             }                                                                                     \
+        }                                                                                         \
     }                                                                                             \
     static void block_##name(const columns *c, const type *x, type *y, int64_t n, wide *kept)     \
     {                                                                                             \
