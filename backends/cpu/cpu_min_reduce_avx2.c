@@ -19,4 +19,4 @@ static inline __m256 next_ps(__m256 a, __m256 b)
     return _mm256_blendv_ps(y, _mm256_add_ps(a, b), _mm256_cmp_ps(a, b, _CMP_UNORD_Q));
 }
 
-CPU_REDUCE_AVX2(min_reduce, INFINITY, next_pd, next_ps, cpu_reduce_done, cpu_reduce_done)
+CPU_REDUCE_AVX2(min_reduce, INFINITY, next_pd, next_ps, min, -1, cpu_reduce_done, cpu_reduce_done)

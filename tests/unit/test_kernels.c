@@ -522,6 +522,51 @@ START_TEST(kernel_extremes_tell_zeros_apart)
 }
 END_TEST
 
+/* Lines of many vectors whose extreme is a zero of either sign, a NaN or neither, at any place. */
+static void fill_extremes(plugin_case *c, double away)
+{
+    for (int64_t line = 0; line < 64; line++) {
+        int64_t first = line * 300;
+        for (int64_t j = 0; j < 300; j++)
+            plugin_case_set(c, 0, first + j, away * (double)(1 + (j * 37 + line) % 100));
+        /* 64 apart they meet in one lane. */
+        if (line % 4 != 0)
+            plugin_case_set(c, 0, first + line * 7 % 200, line % 2 != 0 ? -0.0 : 0.0);
+        if (line % 4 > 1)
+            plugin_case_set(c, 0, first + line * 7 % 200 + 64, line % 2 != 0 ? 0.0 : -0.0);
+        if (line % 8 == 4)
+            plugin_case_set(c, 0, first + line * 13 % 300, NAN);
+    }
+}
+
+START_TEST(kernel_extremes_of_long_lines)
+{
+    const assay_manifest *m = plugin_load("cpu");
+    const int64_t tunables[ASSAY_MAX_TUNABLES] = {1, 0};
+    size_t checked = 0;
+
+    ck_assert(plugin_all_open(m, &instance));
+    for (size_t i = 0; i < m->kernel_count; i++) {
+        const assay_kernel_desc *k = &m->kernels[i];
+        plugin_case c;
+        assay_wide w;
+        if ((k->op != ASSAY_OP_max_reduce && k->op != ASSAY_OP_min_reduce) ||
+            !plugin_all_runs(m, instance, k))
+            continue;
+        plugin_case_of(&c, k, "outer=64,axis=300,inner=1", 0);
+        fill_extremes(&c, k->op == ASSAY_OP_max_reduce ? -1.0 : 1.0);
+        plugin_case_wide(&c, plugin_oracle(ref, k->op), 1, &w);
+        ck_assert_int_eq(plugin_case_run(&c, k, tunables), ASSAY_OK);
+        check_all(&c, k, &w, k->name);
+        plugin_wide_clear(&w);
+        plugin_case_clear(&c);
+        checked++;
+    }
+    plugin_all_close(m, &instance);
+    ck_assert_uint_ge(checked, 8);
+}
+END_TEST
+
 /* NaN, infinities and rows of -inf, in every position of a vector and a tail. */
 START_TEST(kernel_softmax_special_rows)
 {
@@ -601,6 +646,7 @@ int main(void)
     tcase_add_loop_test(tcase, kernel_agrees_with_the_oracle, 0, count * ASSAY_OP_COUNT);
     tcase_add_loop_test(tcase, kernel_takes_leading_dimensions, 0, count);
     tcase_add_test(tcase, kernel_extremes_tell_zeros_apart);
+    tcase_add_test(tcase, kernel_extremes_of_long_lines);
     tcase_add_test(tcase, kernel_softmax_special_rows);
     tcase_add_loop_test(tcase, kernel_of_16_bits_holds_everywhere, 0, count);
     suite_add_tcase(suite, tcase);
