@@ -238,7 +238,7 @@ static assay_status look(const sweep *s, sweep_problem *p, size_t visits, size_t
     return status;
 }
 
-/* The chosen, the default, an incumbent in the set, and the winners of stricter questions. */
+/* The chosen, the default, the incumbent, and the winners of stricter questions. */
 static void name_contenders(sweep_problem *p, size_t visits)
 {
     double error_of_chosen = assay__sweep_error(p, &p->candidates[p->chosen]);
@@ -246,9 +246,9 @@ static void name_contenders(sweep_problem *p, size_t visits)
     assay__sweep_mark_front(p);
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
-        c->contender = competes(c, visits) &&
-                       (i == p->chosen || c->is_default || (c->is_incumbent && c->tied) ||
-                        (c->on_front && assay__sweep_error(p, c) < error_of_chosen));
+        c->contender =
+            competes(c, visits) && (i == p->chosen || c->is_default || c->is_incumbent ||
+                                    (c->on_front && assay__sweep_error(p, c) < error_of_chosen));
     }
     level_confirms(p);
 }
@@ -386,6 +386,41 @@ static assay_status confirm_others(const sweep *s, sweep_problem *p)
     return ASSAY_OK;
 }
 
+/* The published winner where it competes beside another default; the number of candidates: none. */
+static size_t incumbent_of(const sweep_problem *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->candidates[i].is_incumbent && p->candidates[i].contender && i != p->default_index)
+            return i;
+    return p->count;
+}
+
+/* Visits of two sweeps are no pairs, and a resumed one chooses by both: on another day a slower
+ * kernel may look faster than the published one did.  So that stays unless fresh visits beside it
+ * show today's winner faster, or no slower where the choice could not tell them apart; and unless
+ * it is slower than the default. */
+static assay_status defend_incumbent(const sweep *s, sweep_problem *p, size_t published,
+                                     bool was_tied, size_t *winner)
+{
+    const size_t first = s->o->profile->confirms;
+    const sweep_candidate *c = &p->candidates[published], *now = &p->candidates[*winner];
+    size_t n = c->confirm_count < now->confirm_count ? c->confirm_count : now->confirm_count;
+    assay_verdict_rule rule = rule_of(s, n < first ? n : first);
+    assay_confirmation r;
+
+    rule.confidence = s->o->profile->confirm_confidence;
+    if (published == *winner || !stands(c) || c->slower || n < 2)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__confirm(now->confirm_ns, c->confirm_ns, n, first, &rule, &r));
+    if (r.replaces || (was_tied && r.comparison.verdict != ASSAY_VERDICT_SLOWER))
+        return ASSAY_OK;
+    settle_ties(p, published, false);
+    if (c->ratio_hi < 1.0)
+        p->candidates[p->default_index].tied = false;
+    *winner = published;
+    return ASSAY_OK;
+}
+
 /* Times that took part in the choice flatter the chosen: publish the confirming ones. */
 static assay_status publish_times(sweep_problem *p)
 {
@@ -504,7 +539,8 @@ static void tell_nobody_won(sweep *s, const sweep_problem *p, const char *why)
 
 assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
 {
-    size_t winner = 0;
+    size_t winner = 0, published;
+    bool was_tied;
     assay_status status = ASSAY_OK;
 
     if (fewest_visits(p, false) == 0) {
@@ -516,8 +552,12 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
         tell_nobody_won(s, p, "the default's time is impossible, so nothing is published");
         return ASSAY_OK;
     }
+    published = incumbent_of(p);
+    was_tied = published < p->count && p->candidates[published].tied;
     ASSAY_TRY(confirm_others(s, p));
     ASSAY_TRY(confirm_winner(s, p, &winner));
+    if (winner < p->count && published < p->count)
+        ASSAY_TRY(defend_incumbent(s, p, published, was_tied, &winner));
     if (winner == p->count) {
         tell_nobody_won(s, p, "each turned out wrong while it was confirmed");
         return ASSAY_OK;

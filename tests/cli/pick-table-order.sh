@@ -83,3 +83,16 @@ for folder in plugins inserted reversed; do
     expect 0 '*' '' assay pick --db "$db" --plugins "$WORK/$folder" --backend fake --op add --dtype f32 --shape n=100 --json --quiet
     query '.tier == "measured" and .chosen.kernel == "fake_b"'
 done
+
+# Another day: all run at seven tenths of their times, so that the new kernel, measured today alone, beats
+# what the winner showed then, and the winner beats it side by side.
+rm "$db"*
+script 9 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8000'
+sweep plugins
+script 10 'kernel=* ns=7000 sd=0.01' 'kernel=fake_b ns=5600'
+sweep inserted
+[ "$(visits fake_new)" -ge 10 ] || fail "the new kernel was not measured"
+[ "$(sqlite3 "$db" "SELECT count(DISTINCT k.name) FROM route t JOIN revision r ON r.id = t.winner_revision JOIN kernel k
+    ON k.id = r.kernel WHERE t.superseded_utc IS NULL AND k.name = 'fake_b'")" = 1 ] || fail "the published winner was deposed"
+expect 0 '*' '' assay pick --db "$db" --plugins "$WORK/inserted" --backend fake --op add --dtype f32 --shape n=100 --json --quiet
+query '.tier == "measured" and .chosen.kernel == "fake_b" and .chosen.ratio_hi < 0.9'
