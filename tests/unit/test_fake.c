@@ -97,7 +97,7 @@ START_TEST(wild_stays_are_as_often_as_asked_for)
     int wild = 0;
 
     for (int process = 0; process < 100; process++) {
-        char number[8];
+        char number[16];
         assay_instance *instance;
         assay_clock_info clock;
         snprintf(number, sizeof number, "%d", process);
