@@ -267,8 +267,10 @@ static int show(const pick_args *a, const assay__answer *answer)
         code = assay__cmd_fail("pick", ASSAY_IO);
     if (code != 0)
         return code;
-    if (assay__answer_chosen(answer) == NULL)
-        return assay__cmd_fail("pick", assay__answer_refusal(answer));
+    if (assay__answer_chosen(answer) == NULL) {
+        assay__answer_refusal(answer);
+        return assay__exit_code(ASSAY_NO_ROUTE);
+    }
     warn_weak(a, answer);
     return 0;
 }

@@ -59,24 +59,25 @@ static void variant_text(const assay_candidate *c, assay__str *out)
     assay__str_addc(out, '}');
 }
 
-assay_status assay__answer_refusal(const assay__answer *answer)
+void assay__answer_refusal(const assay__answer *answer)
 {
     const assay_explanation *why = answer->why;
-    assay__str text = {0};
-    assay_status status;
+    const bool any = why->candidate_count > 0 || why->hidden_count > 0;
 
+    (void)fprintf(stderr, "assay pick: no admissible kernel for this question%s\n",
+                  any ? "" : ": there is none of this op here");
     for (size_t i = 0; i < why->candidate_count; i++) {
-        assay__str_addf(&text, "\n  ");
+        assay__str text = {0};
         variant_text(&why->candidates[i], &text);
         assay__str_addf(&text, ": %s", why->candidates[i].reason);
+        (void)fputs("  ", stderr);
+        assay__put_shown(stderr, assay__str_text(&text));
+        (void)fputc('\n', stderr);
+        assay__str_clear(&text);
     }
     if (why->hidden_count > 0)
-        assay__str_addf(&text, "\n  %zu more answer only when asked for by --backend",
-                        why->hidden_count);
-    status = assay__fail(ASSAY_NO_ROUTE, "no admissible kernel for this question%s",
-                         text.len > 0 ? assay__str_text(&text) : ": there is none of this op here");
-    assay__str_clear(&text);
-    return status;
+        (void)fprintf(stderr, "  %zu more answer only when asked for by --backend\n",
+                      why->hidden_count);
 }
 
 /* Layout letters of all operands; the question leaves contiguous ones open. */

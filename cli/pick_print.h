@@ -15,8 +15,8 @@ typedef struct assay__answer {
 
 /* NULL: every kernel was rejected. */
 const assay_candidate *assay__answer_chosen(const assay__answer *answer);
-/* ASSAY_NO_ROUTE with the reasons in its text. */
-assay_status assay__answer_refusal(const assay__answer *answer);
+/* On standard error: that nobody may answer, and of each candidate why, one a line. */
+void assay__answer_refusal(const assay__answer *answer);
 /* How many variants were measured for this question and are not what they were, or not here. */
 size_t assay__answer_stale(const assay__answer *answer);
 /* schema "assay.pick/1"; NULL when out of memory. */

@@ -78,4 +78,5 @@ expect 1 '' '*at least bounded is asked for; no sweep stores a bound, exhaustive
     assay pick --op add --dtype f32 --shape n=64 --proof bounded -q
 expect 1 '' 'assay pick: no admissible kernel*cpu/*more answer only when asked for by --backend' \
     "${matmul[@]}" "${shape[@]}" --max-ulp 0 -q
+[ "$(wc -l <"$WORK/stderr")" -ge 5 ] || { cat "$WORK/stderr" && exit 1; } # a candidate a line
 expect 0 '*' '' "${matmul[@]}" "${shape[@]}" --max-ulp 0 --allow-claims --backend ref -q
