@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/noise.h"
+
 #define MOST 21
 
 typedef enum noise {
@@ -25,23 +27,6 @@ typedef enum noise {
     DRIFT,   /* the ratio scatters more from visit to visit */
     NOISES
 } noise;
-
-static uint64_t state;
-
-static double uniform(void)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(void)
-{
-    double radius = sqrt(-2.0 * log(uniform())); /* one draw a line: the order is defined */
-    return radius * cos(6.283185307179586 * uniform());
-}
 
 static double stay(noise kind)
 {
@@ -85,7 +70,7 @@ START_TEST(interval_covers_the_truth)
 
     for (size_t k = 0; k < sizeof visits / sizeof visits[0]; k++) {
         int missed = 0;
-        state = 1000u * (unsigned)_i + k;
+        noise_state = 1000u * (unsigned)_i + k;
         for (int t = 0; t < TRIALS; t++) {
             assay__log_interval found;
             draw((noise)_i, 0.05, logs);
@@ -161,7 +146,7 @@ static tally judge(noise kind, double gain, int trials)
 
 START_TEST(equals_have_no_winner_in_any_look)
 {
-    state = 77u + (unsigned)_i;
+    noise_state = 77u + (unsigned)_i;
     tally t = judge((noise)_i, 0.0, 1000);
     ck_assert_msg(t.found + t.wrong <= 10, "noise %d: %d of 1,000", _i, t.found + t.wrong);
 }
@@ -170,7 +155,7 @@ END_TEST
 START_TEST(five_percent_is_found_or_called_undecided)
 {
     static const int found[NOISES] = {950, 950, 950, 600, 450, 950, 950};
-    state = 177u + (unsigned)_i;
+    noise_state = 177u + (unsigned)_i;
     tally t = judge((noise)_i, 0.05, 1000);
     ck_assert_msg(t.found >= found[_i], "noise %d: %d of 1,000", _i, t.found);
     ck_assert_msg(t.equal + t.wrong <= 10, "noise %d: %d called equal, %d faster", _i, t.equal,
@@ -180,7 +165,7 @@ END_TEST
 
 START_TEST(visits_go_where_they_decide)
 {
-    state = 5;
+    noise_state = 5;
     ck_assert_uint_eq(judge(NORMAL, 0.05, 200).visits, 1400);
     tally wild = judge(WILD_5, 0.05, 1000);
     ck_assert_msg(wild.visits > 7000 && wild.visits < 8000, "%zu", wild.visits);

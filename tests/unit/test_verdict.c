@@ -12,27 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/noise.h"
+
 #define VISITS  5
 #define SAMPLES 10
 
 typedef enum noise { NORMAL, HEAVY, CONTAMINATED, NOISES } noise;
-
-static uint64_t noise_state;
-
-static double uniform(void)
-{
-    noise_state += 0x9e3779b97f4a7c15u;
-    uint64_t z = noise_state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(void)
-{
-    double radius = sqrt(-2.0 * log(uniform())); /* one draw a line: the order is defined */
-    return radius * cos(6.283185307179586 * uniform());
-}
 
 /* Log time of one visit around log 1: ten samples, their median, sometimes a disturbed visit. */
 static double visit_log(noise kind)
