@@ -19,6 +19,7 @@
 typedef struct sweep_args {
     assay__common common;
     bool resume, dry_run, no_wait, strict, probe_peaks, exhaustive;
+    double problem_s; /* NaN: the profile's */
     const char *label;
     const char *plugin_path;
 } sweep_args;
@@ -28,6 +29,14 @@ static const assay__arg rows[] = {
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, resume),
      .help = "measure only what the store does not have for this profile"},
+    {.name = "problem-budget",
+     .kind = ASSAY__ARG_DURATION,
+     .offset = offsetof(sweep_args, problem_s),
+     .min = 1e-3,
+     .max = 0x1p62,
+     .unit = "s",
+     .help = "what calls for one problem may take; default 10 s with --profile quick, 60 s with "
+             "standard"},
     {.name = "dry-run",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, dry_run),
@@ -309,6 +318,7 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
     o->kernel_glob_count = a->common.kernels.count;
     o->seed = (uint64_t)a->common.seed;
     o->budget_s = isnan(a->common.budget_s) ? 0 : a->common.budget_s;
+    o->problem_s = isnan(a->problem_s) ? 0 : a->problem_s;
     o->max_threads = a->common.threads > 0 ? (unsigned)a->common.threads : 0;
     o->resume = a->resume;
     o->dry_run = a->dry_run;
@@ -451,7 +461,7 @@ static int run(const sweep_args *a, char *words)
 
 int cmd_sweep(int argc, char **argv)
 {
-    sweep_args a = {.common = ASSAY__COMMON_DEFAULTS};
+    sweep_args a = {.common = ASSAY__COMMON_DEFAULTS, .problem_s = (double)NAN};
     const assay__arg_table tables[] = {
         assay__common_table(
             &a.common, ASSAY__COMMON(DB) | ASSAY__COMMON(JSON) | ASSAY__COMMON(QUIET) |

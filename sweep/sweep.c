@@ -68,9 +68,9 @@ static size_t visits_ahead(const sweep *s, const sweep_problem *p)
         if (c->out)
             continue;
         in++;
-        /* The default stays twice. */
+        /* The default stays twice, but where there is little time. */
         ahead += (c->visit_count < f->visits ? f->visits - c->visit_count : 0) *
-                 (i == p->default_index ? 2 : 1);
+                 (i == p->default_index && !p->is_heavy ? 2 : 1);
         if (!c->settled && p->wanted > c->visit_count && c->visit_count >= f->visits)
             ahead += p->wanted - c->visit_count;
     }
@@ -101,41 +101,26 @@ assay_status assay__sweep_check_stop(const sweep *s)
     return over_budget(s) ? assay__fail(ASSAY_TIMEOUT, "budget spent") : ASSAY_OK;
 }
 
-/* Variants far behind in the screening visit stop there; default, incumbent and the fastest at a
- * smaller error never do. */
-static void prune(const sweep *s, sweep_problem *p)
-{
-    double best = INFINITY;
-
-    for (size_t i = 0; i < p->count; i++) {
-        const sweep_candidate *c = &p->candidates[i];
-        if (!c->out && c->screen_ns > 0 && c->screen_ns < best)
-            best = c->screen_ns;
-    }
-    assay__sweep_mark_front(p);
-    for (size_t i = 0; i < p->count; i++) {
-        sweep_candidate *c = &p->candidates[i];
-        if (c->out || c->is_default || c->is_incumbent || c->on_front ||
-            !(c->screen_ns > best * s->o->profile->prune))
-            continue;
-        c->out = true;
-        c->time_ns = c->screen_ns;
-        (void)snprintf(c->reason, sizeof c->reason, "%.2f times the best in the screening visit",
-                       c->screen_ns / best);
-    }
-}
-
 static assay_status screen(sweep *s, sweep_problem *p)
 {
     double begin = assay__sweep_now_s();
 
     ASSAY_TRY(assay__sweep_inputs(s, p));
     s->summary->oracle_s += assay__sweep_now_s() - begin;
+    assay__sweep_weigh(s, p);
     ASSAY_TRY(assay__sweep_visit(s, p, "screen", 0));
-    prune(s, p);
+    assay__sweep_prune(s, p);
+    if (p->is_heavy)
+        ASSAY_TRY(assay__sweep_afford(s, p));
     plan_stays(s, p, ASSAY__STAY_SCREEN, 0);
     plan_stays(s, p, ASSAY__STAY_VISIT, visits_ahead(s, p));
     return ASSAY_OK;
+}
+
+static assay_status visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
+{
+    ASSAY_TRY(assay__sweep_visit(s, p, kind, ordinal));
+    return strcmp(kind, "measure") == 0 ? assay__sweep_race(p) : ASSAY_OK;
 }
 
 /* Visits from..to-1, as far as a problem wants them: all problems once, then all again in another
@@ -156,7 +141,7 @@ static assay_status each_visit(sweep *s, size_t begin, size_t end, const char *k
             sweep_problem *p = &s->problems[order[i]];
             status = assay__sweep_check_stop(s);
             if (status == ASSAY_OK && !p->skip && v < p->wanted)
-                status = assay__sweep_visit(s, p, kind, v);
+                status = visit(s, p, kind, v);
         }
     }
     free(order);
@@ -187,6 +172,8 @@ static assay_status choose_each(sweep *s, size_t begin, size_t end)
         if (p->skip)
             continue;
         ASSAY_TRY(assay__sweep_choose(s, p));
+        if (!assay__sweep_has_time(s, p))
+            p->wanted = 0;
         plan_stays(s, p, ASSAY__STAY_VISIT, visits_ahead(s, p));
     }
     return ASSAY_OK;
@@ -237,11 +224,31 @@ static assay_status confirm(sweep *s, size_t begin, size_t end)
             drop_doubts(s, begin, end);
         ASSAY_TRY(each_visit(s, begin, end, "confirm", from, to));
         for (size_t i = begin; i < end; i++)
-            if (!s->problems[i].skip)
+            if (!s->problems[i].skip && assay__sweep_has_time(s, &s->problems[i]))
                 ASSAY_TRY(assay__sweep_doubt(s, &s->problems[i]));
+            else
+                s->problems[i].wanted = 0;
         from = to;
     }
     return ASSAY_OK;
+}
+
+/* Only with the peaks it is known; the others go on. */
+static bool leave_too_long(sweep *s, sweep_problem *p)
+{
+    char reason[200];
+
+    p->skip = assay__sweep_too_long(s, p, reason, sizeof reason);
+    if (!p->skip)
+        return false;
+    assay__sweep_warn(s, "skipped: %s: %s", p->text, reason);
+    s->summary->problems--;
+    s->summary->variants -= p->count;
+    s->summary->skipped_problems++;
+    s->progress.problems_total--;
+    plan_stays(s, p, ASSAY__STAY_SCREEN, 0);
+    plan_stays(s, p, ASSAY__STAY_VISIT, 0);
+    return true;
 }
 
 /* Screening shows how fast this machine is today: the group may end sooner than was thought. */
@@ -254,7 +261,7 @@ static assay_status screen_group(sweep *s, size_t begin, size_t *end)
         if (s->problems[i].skip)
             continue;
         status = assay__sweep_check_stop(s);
-        if (status == ASSAY_OK)
+        if (status == ASSAY_OK && !leave_too_long(s, &s->problems[i]))
             status = screen(s, &s->problems[i]);
         now = assay__sweep_group_end(s, begin);
         if (now < *end)

@@ -146,8 +146,8 @@ static assay_status compare_with_default(const sweep_problem *p, sweep_candidate
     return ASSAY_OK;
 }
 
-static assay_status interval_of(const double *visit_ns, size_t n, double *median, double *lo,
-                                double *hi)
+assay_status assay__sweep_interval(const double *visit_ns, size_t n, double *median, double *lo,
+                                   double *hi)
 {
     double *sorted;
     assay_interval ci;
@@ -206,7 +206,8 @@ static assay_status book_look(sweep_problem *p, const field *f, size_t visits,
         sweep_candidate *c = &p->candidates[f->index[i]];
         c->tied = f->member[i];
         ASSAY_TRY(compare_with_default(p, c, visits, rule));
-        ASSAY_TRY(interval_of(c->visit_ns, c->visit_count, &c->time_ns, &c->lo_ns, &c->hi_ns));
+        ASSAY_TRY(
+            assay__sweep_interval(c->visit_ns, c->visit_count, &c->time_ns, &c->lo_ns, &c->hi_ns));
     }
     for (size_t i = 0; i < f->count; i++)
         p->candidates[f->index[i]].settled = !stays_in_doubt(f, i, set);
@@ -427,8 +428,8 @@ static assay_status publish_times(sweep_problem *p)
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
         if (c->confirm_count > 0 && !c->out)
-            ASSAY_TRY(
-                interval_of(c->confirm_ns, c->confirm_count, &c->time_ns, &c->lo_ns, &c->hi_ns));
+            ASSAY_TRY(assay__sweep_interval(c->confirm_ns, c->confirm_count, &c->time_ns, &c->lo_ns,
+                                            &c->hi_ns));
     }
     return ASSAY_OK;
 }
@@ -499,7 +500,7 @@ static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
                         .max_rho = c->max_rho,
                         .is_exact = c->proof == ASSAY_PROOF_EXHAUSTIVE,
                         .elements = c->proof == ASSAY_PROOF_EXHAUSTIVE ? 0 : c->elements,
-                        .searched = p->count,
+                        .searched = assay__sweep_searched(p),
                         .total = p->total,
                         .visits = c->confirm_count > 0 ? c->confirm_count : c->visit_count};
 
@@ -530,7 +531,7 @@ static void tell_nobody_won(sweep *s, const sweep_problem *p, const char *why)
                         .speedup_level = NAN,
                         .max_ulp = NAN,
                         .max_rho = NAN,
-                        .searched = p->count,
+                        .searched = assay__sweep_searched(p),
                         .total = p->total};
 
     if (s->o->outcome != NULL)

@@ -78,11 +78,12 @@ typedef struct sweep_candidate {
     int64_t revision_row;
     int64_t measurement_row, accuracy_row; /* 0: none */
     bool is_default, is_incumbent;
-    bool contender; /* takes part in confirming visits */
-    bool settled;   /* needs no more measuring visits: those that it had decided */
-    bool on_front;  /* the fastest of all, or at an error that is smaller by far */
-    bool out;       /* not measured any further: wrong, failed, or far behind */
-    bool unasked;   /* out since its can_run_fn ended or hung the worker */
+    bool contender;  /* takes part in confirming visits */
+    bool settled;    /* needs no more measuring visits: those that it had decided */
+    bool on_front;   /* the fastest of all, or at an error that is smaller by far */
+    bool out;        /* not measured any further: wrong, failed, or far behind */
+    bool unasked;    /* out since its can_run_fn ended or hung the worker */
+    bool unsearched; /* out since the time of the problem went to others */
     bool checked;
     assay__verdict verdict;
     char reason[200];
@@ -94,6 +95,7 @@ typedef struct sweep_candidate {
     uint64_t elements; /* behind these figures, when the proof is not exhaustive */
     const struct sweep_exhaust *exhaust; /* its run over all inputs; NULL: none */
     double screen_ns;
+    double seen_ns; /* its time in a finished route, which is not measured again; 0: none */
     size_t visit_count;
     double visit_ns[SWEEP_VISITS];  /* median of a visit */
     size_t twin_count;              /* visits in which the default stayed as its own rival, too */
@@ -123,7 +125,9 @@ typedef struct sweep_problem {
     sweep_candidate *candidates;
     size_t count, total; /* candidates; size of the whole space */
     size_t default_index;
-    bool skip; /* resumed whole, or nothing can run it */
+    bool skip;      /* resumed whole, or nothing can run it */
+    bool is_heavy;  /* to screen all variants takes longer than a problem may */
+    double spent_s; /* inside calls of its variants */
     assay__input_plan in;
     assay__output_plan out;
     size_t sets;
@@ -290,6 +294,32 @@ void assay__sweep_affinity(char *buf, size_t cap);
  * says yes the peaks are measured again, once, and once more when it is about the default. */
 assay_status assay__sweep_below_floor(sweep *s, const sweep_problem *p, const sweep_candidate *c,
                                       double ns, double sets, bool *below);
+/* What a problem may take. */
+double assay__sweep_problem_s(const sweep *s);
+/* Sets is_heavy, by the peaks. */
+void assay__sweep_weigh(const sweep *s, sweep_problem *p);
+/* Why the problem is left alone: all visits of two variants take longer than a problem may, by far.
+ */
+bool assay__sweep_too_long(const sweep *s, const sweep_problem *p, char *reason, size_t cap);
+/* Sorts indices of candidates by what their rates at similar problems let expect. */
+assay_status assay__sweep_rank(const sweep *s, const sweep_problem *p, size_t *order, size_t n);
+/* Has the time for screening gone to those before `next`? */
+bool assay__sweep_search_ends(const sweep *s, const sweep_problem *p, const sweep_candidate *next);
+void assay__sweep_leave(const sweep *s, sweep_candidate *c);
+/* Candidates that were not left. */
+size_t assay__sweep_searched(const sweep_problem *p);
+/* Drops those whose visits do not fit what a heavy problem has left, the slowest first. */
+assay_status assay__sweep_afford(const sweep *s, sweep_problem *p);
+/* For more visits than all problems get. */
+bool assay__sweep_has_time(const sweep *s, const sweep_problem *p);
+/* Drops those that screening, and those that the measuring visits so far, show far behind. */
+void assay__sweep_prune(const sweep *s, sweep_problem *p);
+assay_status assay__sweep_race(sweep_problem *p);
+/* Median of visits with its interval. */
+assay_status assay__sweep_interval(const double *visit_ns, size_t n, double *median, double *lo,
+                                   double *hi);
+/* Are the tunables at what the default has? */
+bool assay__sweep_at_defaults(const sweep *s, const sweep_candidate *c);
 /* A line for the user. */
 void assay__sweep_warn(sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* ASSAY_INTERRUPTED, or ASSAY_TIMEOUT when the budget is spent. */

@@ -93,7 +93,8 @@ static assay_status keep_others(sweep *s, const sweep_problem *p, assay__db_rout
 }
 
 /* A published winner that took no part today stays, unless today's is faster beyond doubt. */
-static assay_status keep_winner(sweep *s, const sweep_candidate *today, assay__db_route *row)
+static assay_status keep_winner(sweep *s, const sweep_candidate *today, size_t today_count,
+                                assay__db_route *row)
 {
     char profile[32];
     int64_t winner = 0;
@@ -101,7 +102,7 @@ static assay_status keep_winner(sweep *s, const sweep_candidate *today, assay__d
 
     ASSAY_TRY(assay__db_find_route(s->db, row->deployment, row->problem, row->layout, row->align,
                                    row->policy, &found, &winner, profile, sizeof profile));
-    for (size_t i = (size_t)row->searched; found && i < row->candidate_count; i++)
+    for (size_t i = today_count; found && i < row->candidate_count; i++)
         if ((int64_t)row->candidates[i].revision_row == winner &&
             !(today->hi_ns < row->candidates[i].lo_ns))
             row->winner_revision = winner;
@@ -114,9 +115,9 @@ static assay_status fill(sweep *s, sweep_problem *p, size_t winner, assay__db_ro
     for (size_t i = 0; i < p->count; i++)
         records[i] = record_of(&p->candidates[i]);
     ASSAY_TRY(keep_others(s, p, row, records));
-    ASSAY_TRY(keep_winner(s, &p->candidates[winner], row));
-    row->total += (int64_t)row->candidate_count - row->searched;
-    row->searched = (int64_t)row->candidate_count;
+    ASSAY_TRY(keep_winner(s, &p->candidates[winner], p->count, row));
+    row->total += (int64_t)(row->candidate_count - p->count);
+    row->searched += (int64_t)(row->candidate_count - p->count);
     return assay__db_put_route(s->db, row);
 }
 
@@ -133,9 +134,10 @@ assay_status assay__sweep_put_route(sweep *s, sweep_problem *p, size_t winner)
                            .align = s->o->align,
                            .candidates = records,
                            .candidate_count = p->count,
-                           .searched = (int64_t)p->count,
+                           .searched = (int64_t)assay__sweep_searched(p),
                            .total = (int64_t)p->total,
-                           .stop_reason = "done"};
+                           .stop_reason =
+                               assay__sweep_searched(p) < p->count ? "problem budget" : "done"};
     assay_status status;
 
     if (records == NULL)

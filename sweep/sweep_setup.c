@@ -227,12 +227,13 @@ static assay_status open_rows(sweep *s)
     assay__db_sweep row = {s->o->profile->name, "{}", s->o->argv_json, s->o->seed};
     char *settings = NULL;
     json_t *json =
-        json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:s, s:s}", "profile",
+        json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:s}", "profile",
                   s->o->profile->name, "visits", (int)s->o->profile->visits, "confirms",
                   (int)s->o->profile->confirms, "spans", (int)s->o->profile->spans, "span_ns",
                   s->o->profile->span_ns, "warm_ns", s->o->profile->warm_ns, "visit_budget_ns",
-                  s->o->profile->budget_ns, "prune", s->o->profile->prune, "rotate_bytes",
-                  s->rotate_bytes, "cold", assay__cold_method(), "affinity", s->affinity);
+                  s->o->profile->budget_ns, "problem_s", assay__sweep_problem_s(s), "prune",
+                  s->o->profile->prune, "rotate_bytes", s->rotate_bytes, "cold",
+                  assay__cold_method(), "affinity", s->affinity);
     assay_status status;
 
     ASSAY_TRY(assay__deployment_host(&s->deployment));

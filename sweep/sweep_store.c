@@ -34,7 +34,9 @@ assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_cand
                                  .ratio_level = c->ratio_level,
                                  .samples = (int64_t)c->sample_count,
                                  .visits = (int64_t)visits,
-                                 .stop_reason = c->out ? "out" : "count",
+                                 .stop_reason = c->unsearched ? "problem budget"
+                                                : c->out      ? "out"
+                                                              : "count",
                                  .flags = "",
                                  .output_digest = c->digest};
 
@@ -88,7 +90,8 @@ static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidat
     return recall_verdict(s, p, c, policy);
 }
 
-/* Finished: the same profile published a route in which every candidate of today took part. */
+/* Finished: the same profile published a route in which every candidate of today took part.  Those
+ * that its budget left out did as well, unless another budget is asked for. */
 static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, bool *finished)
 {
     const assay__db_route key = {.deployment = s->deployment_row,
@@ -110,7 +113,8 @@ static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, 
     for (size_t i = 0; i < p->count; i++)
         for (size_t r = 0; r < count; r++)
             if (records[r].revision_row == (uint64_t)p->candidates[i].revision_row) {
-                known++;
+                known += !(records[r].verdict == ASSAY__VERDICT_NONE && s->o->problem_s > 0);
+                p->candidates[i].seen_ns = records[r].time_ns > 0 ? records[r].time_ns : 0;
                 break;
             }
     free(records);

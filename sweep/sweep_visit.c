@@ -324,7 +324,8 @@ static place place_at(sweep *s, size_t index, bool is_twin, size_t ordinal, uint
 }
 
 /* The default of a measuring visit stays twice, at places of their own as if it were two; not when
- * only those in doubt are visited. */
+ * only those in doubt are visited, nor where a problem
+ * has little time. */
 static size_t order_of(sweep *s, sweep_problem *p, const char *kind, size_t ordinal, place *list)
 {
     sweep_candidate *base = &p->candidates[p->default_index];
@@ -334,16 +335,41 @@ static size_t order_of(sweep *s, sweep_problem *p, const char *kind, size_t ordi
         if (!p->candidates[i].out && !had_enough(&p->candidates[i], kind, ordinal))
             list[n++] = place_at(s, i, false, ordinal, &p->candidates[i].key);
     if (strcmp(kind, "measure") == 0 && ordinal < s->o->profile->visits && !base->out &&
-        !had_enough(base, kind, ordinal))
+        !p->is_heavy && !had_enough(base, kind, ordinal))
         list[n++] = place_at(s, p->default_index, true, ordinal, &base->twin_key);
     assay__sweep_begin_twin(base);
     put_in_order(list, n, ordinal);
     return n;
 }
 
+/* A heavy problem is screened as far as its time goes: those first that are likely to win.  What
+ * comes earlier or later has no part in a decision, as screening only drops who is far behind. */
+static assay_status put_likely_first(const sweep *s, const sweep_problem *p, place *list, size_t n)
+{
+    size_t *order = calloc(n + 1, sizeof *order);
+    assay_status status;
+
+    if (order == NULL)
+        return assay__fail(ASSAY_NOMEM, "visit order");
+    for (size_t i = 0; i < n; i++)
+        order[i] = list[i].index;
+    status = assay__sweep_rank(s, p, order, n);
+    for (size_t i = 0; i < n; i++)
+        list[i] = (place){.index = order[i]};
+    free(order);
+    return status;
+}
+
+/* Seconds inside calls so far. */
+static double called_s(const sweep *s)
+{
+    return s->checked_s + 1e-9 * s->timed_ns;
+}
+
 static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
                               const char *kind)
 {
+    const double before_s = called_s(s);
     assay_status status = ASSAY_OK;
 
     if (*w == NULL)
@@ -356,11 +382,13 @@ static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, as
         status = assay__sweep_fate(s, p, c, stay_of(s, p, c, w, kind));
     if (*w != NULL && !assay__worker_alive(*w))
         assay__worker_stop(w);
+    p->spent_s += called_s(s) - before_s;
     return status;
 }
 
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
 {
+    const bool is_search = p->is_heavy && strcmp(kind, "screen") == 0;
     place *order = calloc(p->count + 1, sizeof *order);
     assay__worker *w = NULL;
     assay_status status = ASSAY_OK;
@@ -369,11 +397,17 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
     if (order == NULL)
         return assay__fail(ASSAY_NOMEM, "visit order");
     n = order_of(s, p, kind, ordinal, order);
+    if (is_search)
+        status = put_likely_first(s, p, order, n);
     for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
+        sweep_candidate *c = &p->candidates[order[i].index];
+        if (is_search && assay__sweep_search_ends(s, p, c)) {
+            assay__sweep_leave(s, c);
+            continue;
+        }
         status = assay__sweep_check_stop(s);
         if (status == ASSAY_OK)
-            status = visit_one(s, p, &p->candidates[order[i].index], &w,
-                               order[i].is_twin ? "twin" : kind);
+            status = visit_one(s, p, c, &w, order[i].is_twin ? "twin" : kind);
         /* What was cut short is no stay: not for the pace, nor in what people read. */
         if (status == ASSAY_OK)
             assay__sweep_step(s, kind, p, 1);

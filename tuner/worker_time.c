@@ -207,13 +207,13 @@ static size_t calls_in(double ns, double each_ns)
     return calls > MAX_INNER ? MAX_INNER : (size_t)calls + 1;
 }
 
-/* A call that takes so many times the budget of its stay: what it has to load is small against it,
- * and it is far behind or its problem is huge.  It is timed after one untimed call. */
-#define ENDLESS 50
+/* To a call that takes so long it matters little what it has to load, and it is far behind or its
+ * problem is large.  It is timed after one untimed call. */
+#define ENDLESS_NS 300e6
 
 static bool is_endless(const timing *t)
 {
-    return t->last_ns > ENDLESS * t->budget_ns;
+    return t->last_ns > ENDLESS_NS;
 }
 
 /* Untimed calls on one set for about warm_ns; leaves the time of a call in t->last_ns. */

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_heavy.c -- problems that would take longer than a problem may: the time goes to the
+ * variants that are likely to win, and the route says how many were searched.
+ *
+ * A third of the time is for screening, in the order of what is expected of the variants; the rest
+ * for visits, of as many as fit, always of the default and the best. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "support/format.h"
+#include "sweep/sweep_internal.h"
+
+#define SCREEN_SHARE (1.0 / 3.0)
+/* Calls of a variant while it is screened: its check on each input set, an untimed and a timed
+ * one; in a visit the latter two. */
+#define STAY_CALLS   2.0
+#define SCREEN_CALLS (SWEEP_SETS + STAY_CALLS)
+/* Of two variants that nothing is known of the one at its defaults comes first; both come behind
+ * what is known to be nearly as fast as the best. */
+#define UNKNOWN_AT_DEFAULTS 1.15
+#define UNKNOWN             1.5
+/* Calls of the default and of the best alone that a problem must have room for, with all visits. */
+#define LEAST_CALLS 12.0
+
+double assay__sweep_problem_s(const sweep *s)
+{
+    return s->o->problem_s > 0 ? s->o->problem_s : s->o->profile->problem_s;
+}
+
+static double work_of(const assay_problem *p)
+{
+    double work = NAN;
+
+    if (assay_problem_flops(p, &work) && work > 0)
+        return work;
+    return assay_problem_bytes(p, &work) ? work : (double)NAN;
+}
+
+/* Seconds that a call takes at least, by this machine's peaks; NaN: not known. */
+static double least_call_s(const sweep *s, const sweep_problem *p)
+{
+    double flops = NAN, bytes = NAN;
+
+    if (!assay_problem_flops(&p->problem, &flops))
+        flops = NAN;
+    if (!assay_problem_bytes(&p->problem, &bytes))
+        bytes = NAN;
+    return 1e-9 *
+           assay__roofline_bound_of(&s->roof, (assay_dtype)p->problem.dtypes[0], flops, bytes)
+               .floor_ns;
+}
+
+void assay__sweep_weigh(const sweep *s, sweep_problem *p)
+{
+    const double screen_s = least_call_s(s, p) * SCREEN_CALLS * (double)p->count;
+
+    p->is_heavy = screen_s > SCREEN_SHARE * assay__sweep_problem_s(s);
+}
+
+bool assay__sweep_too_long(const sweep *s, const sweep_problem *p, char *reason, size_t cap)
+{
+    const double call_s = least_call_s(s, p), may_s = assay__sweep_problem_s(s);
+
+    if (!(call_s * LEAST_CALLS > may_s))
+        return false;
+    (void)snprintf(reason, cap,
+                   "a call takes %s or more here, and a problem gets %s (--problem-budget)",
+                   assay__format_time(1e9 * call_s).text, assay__format_time(1e9 * may_s).text);
+    return true;
+}
+
+/* ---- what is expected of a variant ---- */
+
+/* How unlike two problems of an op are: the sum of the logarithms by which their parameters differ.
+ */
+static double distance(const assay_problem *a, const assay_problem *b)
+{
+    const assay_op_info *info = assay_op_get((assay_op_id)a->op);
+    double sum = 0;
+
+    for (size_t i = 0; i < a->param_count; i++) {
+        if (info->params[i].kind == ASSAY_KIND_REAL)
+            continue;
+        const double x = (double)a->params[i].i, y = (double)b->params[i].i;
+        sum += x > 0 && y > 0 ? fabs(log(x / y)) : (x < y || x > y ? 1.0 : 0.0);
+    }
+    return sum;
+}
+
+static bool is_alike(const assay_problem *a, const assay_problem *b)
+{
+    return a->op == b->op && a->dtype_count == b->dtype_count &&
+           memcmp(a->dtypes, b->dtypes, sizeof a->dtypes) == 0;
+}
+
+/* Of the variant at that problem, as seen today or by an earlier sweep; NaN: not at all. */
+static double seen_ns(const sweep_problem *q, int64_t revision_row)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        const sweep_candidate *c = &q->candidates[i];
+        if (c->revision_row == revision_row && c->verdict != ASSAY__VERDICT_WRONG)
+            return c->screen_ns > 0 ? c->screen_ns : c->seen_ns;
+    }
+    return (double)NAN;
+}
+
+/* By its rate at the most similar problem where it was seen. */
+static double expected_ns(const sweep *s, const sweep_problem *p, const sweep_candidate *c)
+{
+    double nearest = INFINITY, expected = NAN;
+
+    if (c->screen_ns > 0)
+        return c->screen_ns;
+    for (size_t i = 0; i < s->problem_count; i++) {
+        const sweep_problem *q = &s->problems[i];
+        if (!is_alike(&p->problem, &q->problem))
+            continue;
+        const double ns = seen_ns(q, c->revision_row), far = distance(&p->problem, &q->problem);
+        if (!(ns > 0) || !(far < nearest))
+            continue;
+        nearest = far;
+        expected = ns * work_of(&p->problem) / work_of(&q->problem);
+    }
+    return expected;
+}
+
+typedef struct prospect {
+    double key; /* of the best expected time */
+    int rank;
+    const char *name;
+    size_t index;
+} prospect;
+
+static int by_prospect(const void *a, const void *b)
+{
+    const prospect *x = a, *y = b;
+
+    if (x->key < y->key || x->key > y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    const int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static prospect prospect_of(const sweep *s, const sweep_problem *p, size_t i, double ns,
+                            double best_ns)
+{
+    const sweep_candidate *c = &p->candidates[i];
+    prospect out = {
+        .rank = c->kernel->desc->default_rank, .name = c->kernel->desc->name, .index = i};
+
+    if (isnan(ns))
+        out.key = assay__sweep_at_defaults(s, c) ? UNKNOWN_AT_DEFAULTS : UNKNOWN;
+    else
+        out.key = ns / best_ns;
+    return out;
+}
+
+assay_status assay__sweep_rank(const sweep *s, const sweep_problem *p, size_t *order, size_t n)
+{
+    prospect *list = calloc(n + 1, sizeof *list);
+    double *ns = calloc(n + 1, sizeof *ns), best = INFINITY;
+
+    if (list == NULL || ns == NULL) {
+        free(list);
+        free(ns);
+        return assay__fail(ASSAY_NOMEM, "order of %zu variants", n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        ns[i] = expected_ns(s, p, &p->candidates[order[i]]);
+        best = fmin(best, ns[i]); /* fmin leaves NaN out */
+    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = prospect_of(s, p, order[i], ns[i], best);
+    qsort(list, n, sizeof *list, by_prospect);
+    for (size_t i = 0; i < n; i++)
+        order[i] = list[i].index;
+    free(list);
+    free(ns);
+    return ASSAY_OK;
+}
+
+/* ---- what there is no time for ---- */
+
+bool assay__sweep_search_ends(const sweep *s, const sweep_problem *p, const sweep_candidate *next)
+{
+    size_t screened = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        screened += p->candidates[i].screen_ns > 0;
+    return p->is_heavy && !next->is_default && !next->is_incumbent && screened >= 2 &&
+           p->spent_s > SCREEN_SHARE * assay__sweep_problem_s(s);
+}
+
+void assay__sweep_leave(const sweep *s, sweep_candidate *c)
+{
+    c->out = c->unsearched = true;
+    (void)snprintf(c->reason, sizeof c->reason,
+                   "not searched: the problem's %s went to variants likelier to win",
+                   assay__format_time(1e9 * assay__sweep_problem_s(s)).text);
+}
+
+size_t assay__sweep_searched(const sweep_problem *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        n += !p->candidates[i].unsearched;
+    return n;
+}
+
+/* Seconds of all visits of a variant; the contenders are confirmed as well. */
+static double visits_s(const sweep *s, const sweep_candidate *c, bool is_contender)
+{
+    const assay__profile *f = s->o->profile;
+    const double stay_ns = fmax(STAY_CALLS * c->screen_ns, f->warm_ns + f->budget_ns);
+
+    return 1e-9 * stay_ns * (double)(f->visits + (is_contender ? f->confirms : 0));
+}
+
+static sweep_candidate *fastest_open(sweep_problem *p, const bool *kept)
+{
+    sweep_candidate *best = NULL;
+
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        if (!c->out && !kept[i] && c->screen_ns > 0 &&
+            (best == NULL || c->screen_ns < best->screen_ns))
+            best = c;
+    }
+    return best;
+}
+
+static bool must_stay(const sweep_candidate *c)
+{
+    return c->is_default || c->is_incumbent || c->on_front;
+}
+
+assay_status assay__sweep_afford(const sweep *s, sweep_problem *p)
+{
+    double left = assay__sweep_problem_s(s) - p->spent_s;
+    bool *kept = calloc(p->count + 1, sizeof *kept);
+    sweep_candidate *c;
+    const sweep_candidate *best;
+
+    if (kept == NULL)
+        return assay__fail(ASSAY_NOMEM, "choice of %zu variants", p->count);
+    best = fastest_open(p, kept);
+    for (size_t i = 0; i < p->count; i++) {
+        c = &p->candidates[i];
+        kept[i] = !c->out && must_stay(c);
+        left -= kept[i] ? visits_s(s, c, true) : 0;
+    }
+    for (; (c = fastest_open(p, kept)) != NULL; kept[c - p->candidates] = true) {
+        left -= visits_s(s, c, false);
+        if (left > 0)
+            continue;
+        c->out = true;
+        c->time_ns = c->screen_ns;
+        (void)snprintf(c->reason, sizeof c->reason,
+                       "%.2f times the best in the screening visit, and the problem's %s are "
+                       "for better ones",
+                       c->screen_ns / best->screen_ns,
+                       assay__format_time(1e9 * assay__sweep_problem_s(s)).text);
+    }
+    free(kept);
+    return ASSAY_OK;
+}
+
+bool assay__sweep_has_time(const sweep *s, const sweep_problem *p)
+{
+    return !p->is_heavy || p->spent_s < assay__sweep_problem_s(s);
+}
