@@ -18,8 +18,8 @@ typedef struct assay__input_plan {
 assay_status assay__input_plan_make(const assay_problem *p, unsigned align, assay__input_plan *out);
 bool assay__reads_output(const assay_problem *p);
 
-/* The output in its own file: `bytes` at `offset` so that its end lies within the last 64 bytes of
- * the last page; the slack before and after holds ASSAY__CANARY. */
+/* The output in its own file: `bytes` at `offset` so that its end lies 64 to 128 bytes before that
+ * of the last page; the slack before and after holds ASSAY__CANARY. */
 #define ASSAY__CANARY 0xa5
 typedef struct assay__output_plan {
     uint64_t bytes, offset, total;
