@@ -325,6 +325,73 @@ START_TEST(libxsmm_takes_what_its_generator_knows)
 }
 END_TEST
 
+/* An element of A B as they lie, begun with `start`. */
+static double product_of(const plugin_case *c, bool is_turned, int64_t i, int64_t j, double start)
+{
+    const assay_tensor *a = &c->operands[0], *b = &c->operands[1];
+    double sum = start;
+
+    for (int64_t p = 0; p < b->dims[1]; p++)
+        sum += plugin_case_get(c, 0, is_turned ? p * a->strides[1] + i : i * a->strides[1] + p) *
+               plugin_case_get(c, 1, p * b->strides[1] + j);
+    return sum;
+}
+
+/* Shapes that share a place among the kernels that a thread keeps; `part`: of operands that were
+ * made for this k, the first rows and columns for that one, so that only a leading dimension
+ * differs. */
+static const struct neighbour {
+    const char *params;
+    int64_t part;
+    double beta;
+} neighbours[] = {
+    {"m=8,n=8,k=8", 0, 0},         {"m=8,n=8,k=8,beta=1", 0, 1}, {"m=8,n=8,k=8,trans_a=t", 0, 0},
+    {"m=8,n=8,k=40", 0, 0},        {"m=40,n=8,k=8", 0, 0},       {"m=8,n=8,k=40", 8, 0},
+    {"m=8,n=8,k=40,beta=1", 8, 1},
+};
+
+static void check_neighbour(const assay_kernel_desc *kernel, const struct neighbour *n)
+{
+    const int64_t none[ASSAY_MAX_TUNABLES] = {0};
+    double old[320];
+    plugin_case c;
+
+    plugin_case_of(&c, kernel, n->params, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        plugin_case_fill(&c, i, 7 + i, 1.0);
+    if (n->part > 0) {
+        ck_assert_int_eq(assay_problem_set_int(&c.problem, "k", n->part), ASSAY_OK);
+        c.operands[0].dims[2] = c.operands[1].dims[1] = n->part;
+    }
+    for (int64_t i = 0; i < c.elements; i++)
+        old[i] = plugin_case_get(&c, 2, i);
+    ck_assert_int_eq(plugin_case_run(&c, kernel, none), ASSAY_OK);
+    for (int64_t i = 0; i < c.elements; i++) {
+        const double want =
+            product_of(&c, strstr(n->params, "trans_a") != NULL, i / 8, i % 8, n->beta * old[i]);
+        ck_assert_msg(fabs(plugin_case_get(&c, 2, i) - want) <= 1e-4, "%s, part %d: element %d",
+                      n->params, (int)n->part, (int)i);
+    }
+    plugin_case_clear(&c);
+}
+
+START_TEST(libxsmm_keeps_kernels_of_neighbours_apart)
+{
+    const struct rival xsmm = {.name = "libxsmm"};
+    const assay_manifest *m = plugin_load(xsmm.name);
+    const size_t count = sizeof neighbours / sizeof *neighbours;
+    char text[512];
+
+    if (absent(&xsmm, identify(&xsmm, text, sizeof text)))
+        return;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            check_neighbour(&m->kernels[_i], &neighbours[i]);
+            check_neighbour(&m->kernels[_i], &neighbours[k]);
+        }
+}
+END_TEST
+
 START_TEST(libxsmm_says_what_it_is_or_why_it_is_not)
 {
     static const struct rival libxsmm = {.name = "libxsmm"};
@@ -570,6 +637,7 @@ int main(void)
     tcase_add_loop_test(kernel, fewer_threads_than_asked_for_change_no_result, 0, FEWER * RIVALS);
     tcase_add_loop_test(library, libxsmm_is_the_same_before_and_after_it_starts, 0, 2);
     tcase_add_test(library, libxsmm_keeps_its_names_to_itself);
+    tcase_add_loop_test(kernel, libxsmm_keeps_kernels_of_neighbours_apart, 0, 2);
     tcase_add_test(library, libxsmm_says_what_it_is_or_why_it_is_not);
     tcase_add_loop_test(kernel, libxsmm_takes_what_its_generator_knows, 0,
                         (int)(sizeof libxsmm_cases / sizeof *libxsmm_cases));
