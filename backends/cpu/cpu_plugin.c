@@ -79,6 +79,10 @@ DECLARE4(softmax_avx512)
 DECLARE4(matmul_dot_avx2)
 DECLARE4(matmul_dot_avx512)
 DECLARE4(matmul_avx512)
+assay_status cpu_matmul_small_avx512_f64(const assay_launch *launch);
+assay_status cpu_matmul_small_avx512_f32(const assay_launch *launch);
+assay_status cpu_fused_linear_small_avx512_f64(const assay_launch *launch);
+assay_status cpu_fused_linear_small_avx512_f32(const assay_launch *launch);
 DECLARE4(fused_linear_avx512)
 DECLARE4(attention_avx512)
 /* Products of 16 bits into f32. */
@@ -294,6 +298,8 @@ static const char *const matmul_avx512_sources[] = {"backends/cpu/cpu_matmul_avx
                                                     "backends/cpu/cpu_workspace.c", TEAM, NULL};
 static const char *const matmul_small_sources[] = {"backends/cpu/cpu_matmul_small_avx2.c",
                                                    "backends/cpu/cpu_workspace.c", TEAM, NULL};
+static const char *const matmul_small_avx512_sources[] = {"backends/cpu/cpu_matmul_small_avx512.c",
+                                                          TEAM, NULL};
 static const char *const matmul_dot_avx2_sources[] = {"backends/cpu/cpu_matmul_dot_avx2.c", TEAM,
                                                       NULL};
 static const char *const attention_avx512_sources[] = {"backends/cpu/cpu_attention_avx512.c",
@@ -336,6 +342,9 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define MATMUL_SMALL(t, T)                                                                   \
     ROW_IF(small_usable, "cpu_matmul_small_avx2", matmul, MATRICES, T, 11, "avx2,fma", -1.0, \
            plain, matmul_small_sources, none, cpu_matmul_small_##t##_avx2)
+#define MATMUL_SMALL_AVX512(t, T)                                                                 \
+    ROW_IF(small_usable, "cpu_matmul_small_avx512", matmul, MATRICES, T, 12, AVX512, -1.0, plain, \
+           matmul_small_avx512_sources, none, cpu_matmul_small_avx512_##t)
 #define MATMUL_DOT(level, t, T, rank, isa)                                                    \
     ROW_IF(dot_usable, "cpu_matmul_dot_" #level, matmul, MATRICES, T, rank, isa, -1.0, plain, \
            matmul_dot_##level##_sources, none, cpu_matmul_dot_##level##_##t)
@@ -377,6 +386,10 @@ static const char *const matmul_sources[] = {"backends/cpu/cpu_matmul.c", TEAM, 
 #define LINEAR_SMALL(t, T)                                                                  \
     ROW_IF(small_linear_usable, "cpu_fused_linear_small_avx2", fused_linear, LINEAR, T, 11, \
            "avx2,fma", -1.0, plain, matmul_small_sources, none, cpu_fused_linear_small_##t##_avx2)
+#define LINEAR_SMALL_AVX512(t, T)                                                             \
+    ROW_IF(small_linear_usable, "cpu_fused_linear_small_avx512", fused_linear, LINEAR, T, 13, \
+           AVX512, -1.0, plain, matmul_small_avx512_sources, none,                            \
+           cpu_fused_linear_small_avx512_##t)
 #define LINEAR_PORTABLE(t, T)                                                        \
     ROW("cpu_fused_linear_portable", fused_linear, LINEAR, T, 20, NULL, -1.0, plain, \
         matmul_sources, none, cpu_fused_linear_##t)
@@ -518,6 +531,8 @@ static const assay_kernel_desc kernels[] = {
     MATMUL_AVX512(bf16, ASSAY_BF16),
     MATMUL_SMALL(f64, ASSAY_F64),
     MATMUL_SMALL(f32, ASSAY_F32),
+    MATMUL_SMALL_AVX512(f64, ASSAY_F64),
+    MATMUL_SMALL_AVX512(f32, ASSAY_F32),
     MATMUL_DOT(avx2, f64, ASSAY_F64, 12, "avx2,fma"),
     MATMUL_DOT(avx2, f32, ASSAY_F32, 12, "avx2,fma"),
     MATMUL_DOT(avx2, f16, ASSAY_F16, 12, "avx2,fma,f16c"),
@@ -548,6 +563,8 @@ static const assay_kernel_desc kernels[] = {
     LINEAR_AVX512(bf16, ASSAY_BF16),
     LINEAR_SMALL(f64, ASSAY_F64),
     LINEAR_SMALL(f32, ASSAY_F32),
+    LINEAR_SMALL_AVX512(f64, ASSAY_F64),
+    LINEAR_SMALL_AVX512(f32, ASSAY_F32),
     LINEAR_PORTABLE(f64, ASSAY_F64),
     LINEAR_PORTABLE(f32, ASSAY_F32),
     LINEAR_PORTABLE(f16, ASSAY_F16),
