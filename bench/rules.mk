@@ -9,3 +9,6 @@ $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/obj/cli/bench_fill
 	@mkdir -p $(@D)
 	$(call say,LINK $@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $($*_LIBS) $(TOOL_LIBS) $(LIB_LIBS) -o $@
+
+# libxsmm beside the plug-in that wraps it: an archive, as backends/libxsmm/rules.mk says.
+bench_small_LIBS = $(libxsmm_LIBS)
