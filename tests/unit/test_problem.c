@@ -193,7 +193,8 @@ END_TEST
 
 START_TEST(arena_places_operands_in_their_class)
 {
-    assay_problem p = parsed("add f32,f32,f32 n=1000");
+    static const char *const problems[] = {"add f32,f32,f32 n=1000", "add f32,f32,f32 n=1005"};
+    assay_problem p = parsed(problems[_i]);
     unsigned aligns[] = {64, 16, 0};
 
     for (size_t i = 0; i < 3; i++) {
@@ -248,7 +249,7 @@ static Suite *suite(void)
     tcase_add_test(text, operands_follow_transposition);
     tcase_add_test(tensor, tensor_layout_letters);
     tcase_add_test(tensor, tensor_host_refuses_bad_extents);
-    tcase_add_test(arena, arena_places_operands_in_their_class);
+    tcase_add_loop_test(arena, arena_places_operands_in_their_class, 0, 2);
     tcase_add_test(arena, arena_poison_shows_overruns);
     suite_add_tcase(s, catalogue);
     suite_add_tcase(s, text);
