@@ -35,7 +35,7 @@ static const assay__arg rows[] = {
      .min = 1e-3,
      .max = 0x1p62,
      .unit = "s",
-     .help = "what calls for one problem may take; default 10 s with --profile quick, 60 s with "
+     .help = "what calls for one problem may take; default 10 s with --profile quick, 30 s with "
              "standard"},
     {.name = "dry-run",
      .kind = ASSAY__ARG_FLAG,

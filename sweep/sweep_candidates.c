@@ -217,7 +217,7 @@ static bool problem_admits(const sweep_problem *p, const assay_kernel_desc *desc
            assay__row_expr_holds(&e, &p->problem, NULL, 0);
 }
 
-bool assay__sweep_at_defaults(const sweep *s, const sweep_candidate *c)
+static bool at_defaults(const sweep *s, const sweep_candidate *c)
 {
     const assay_kernel_desc *desc = c->kernel->desc;
     int64_t values[ASSAY_MAX_TUNABLES];
@@ -234,7 +234,7 @@ static void mark_default(const sweep *s, sweep_problem *p)
 
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
-        if (!assay__sweep_at_defaults(s, c) || c->unasked)
+        if (!at_defaults(s, c) || c->unasked)
             continue;
         int rank = c->kernel->desc->default_rank;
         int best_rank = best != NULL ? best->kernel->desc->default_rank : 0;

@@ -212,6 +212,7 @@ static assay_status book_look(sweep_problem *p, const field *f, size_t visits,
     for (size_t i = 0; i < f->count; i++)
         p->candidates[f->index[i]].settled = !stays_in_doubt(f, i, set);
     p->chosen = f->index[set->chosen];
+    p->leader = f->index[set->leader];
     return ASSAY_OK;
 }
 
@@ -239,17 +240,19 @@ static assay_status look(const sweep *s, sweep_problem *p, size_t visits, size_t
     return status;
 }
 
-/* The chosen, the default, the incumbent, and the winners of stricter questions. */
+/* The chosen and the fastest, the default, the incumbent, and the winners of stricter questions. */
 static void name_contenders(sweep_problem *p, size_t visits)
 {
     double error_of_chosen = assay__sweep_error(p, &p->candidates[p->chosen]);
+    /* Where the default is chosen nothing is to be confirmed. */
+    const size_t leader = p->chosen != p->default_index ? p->leader : p->chosen;
 
     assay__sweep_mark_front(p);
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
-        c->contender =
-            competes(c, visits) && (i == p->chosen || c->is_default || c->is_incumbent ||
-                                    (c->on_front && assay__sweep_error(p, c) < error_of_chosen));
+        c->contender = competes(c, visits) &&
+                       (i == p->chosen || i == leader || c->is_default || c->is_incumbent ||
+                        (c->on_front && assay__sweep_error(p, c) < error_of_chosen));
     }
     level_confirms(p);
 }
@@ -288,7 +291,7 @@ static void settle_ties(sweep_problem *p, size_t winner, bool is_faster)
 {
     sweep_candidate *base = &p->candidates[p->default_index];
 
-    if (winner == p->chosen) {
+    if (winner == p->chosen || is_faster) {
         if (is_faster)
             base->tied = false;
         return;
@@ -300,14 +303,21 @@ static void settle_ties(sweep_problem *p, size_t winner, bool is_faster)
     base->tied = true;
 }
 
+static size_t confirms_of(const sweep_candidate *c, const sweep_candidate *base)
+{
+    return c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
+}
+
 /* Fresh visits speak for a speed-up; those that made the choice flatter the chosen. */
 static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const sweep_candidate *base,
-                                  size_t n, assay_confirmation *r)
+                                  size_t comparisons, assay_confirmation *r)
 {
+    const size_t n = confirms_of(c, base);
     const size_t first = s->o->profile->confirms;
     assay_verdict_rule rule = rule_of(s, n < first ? n : first);
 
     rule.confidence = s->o->profile->confirm_confidence;
+    rule.comparisons = comparisons;
     ASSAY_TRY(assay__confirm(c->confirm_ns, base->confirm_ns, n, first, &rule, r));
     book_ratio(c, &r->comparison, &rule);
     c->slower = r->comparison.verdict == ASSAY_VERDICT_SLOWER;
@@ -334,13 +344,27 @@ static size_t fallback(const sweep_problem *p)
     return best;
 }
 
+/* The tie rule may have preferred one to the fastest whose time varies too much for fresh visits to
+ * tell: that is no reason to serve the default where the fastest is faster beyond doubt. */
+static assay_status try_leader(const sweep *s, sweep_problem *p, size_t *winner,
+                               assay_confirmation *r)
+{
+    sweep_candidate *c = &p->candidates[p->leader], *base = &p->candidates[p->default_index];
+
+    if (p->leader == p->chosen || c == base || !stands(c) || confirms_of(c, base) < 2)
+        return ASSAY_OK;
+    ASSAY_TRY(compare_fresh(s, c, base, 2, r));
+    if (r->replaces)
+        *winner = p->leader;
+    return ASSAY_OK;
+}
+
 /* The chosen one stands if fresh visits show it faster than the default, or show the two equal
  * when the choice already called them so.  Whatever stays undecided leaves the default in place:
  * nobody moves away from it without evidence. */
 static assay_status confirm_winner(const sweep *s, sweep_problem *p, size_t *winner)
 {
     sweep_candidate *c = &p->candidates[p->chosen], *base = &p->candidates[p->default_index];
-    size_t n = c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
     assay_confirmation r = {.replaces = false};
 
     *winner = stands(c) ? p->chosen : fallback(p);
@@ -349,11 +373,13 @@ static assay_status confirm_winner(const sweep *s, sweep_problem *p, size_t *win
     if (c == base || !stands(c) || !stands(base))
         return ASSAY_OK;
     *winner = p->default_index;
-    if (n >= 2) {
-        ASSAY_TRY(compare_fresh(s, c, base, n, &r));
+    if (confirms_of(c, base) >= 2) {
+        ASSAY_TRY(compare_fresh(s, c, base, 1, &r));
         if (r.replaces || (base->tied && r.comparison.verdict == ASSAY_VERDICT_TIE))
             *winner = p->chosen;
     }
+    if (*winner == p->default_index)
+        ASSAY_TRY(try_leader(s, p, winner, &r));
     settle_ties(p, *winner, r.replaces);
     return ASSAY_OK;
 }
@@ -361,13 +387,12 @@ static assay_status confirm_winner(const sweep *s, sweep_problem *p, size_t *win
 assay_status assay__sweep_doubt(sweep *s, sweep_problem *p)
 {
     sweep_candidate *c = &p->candidates[p->chosen], *base = &p->candidates[p->default_index];
-    size_t n = c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
     assay_confirmation r;
 
     p->wanted = 0;
-    if (c == base || !stands(c) || !stands(base) || n < 2)
+    if (c == base || !stands(c) || !stands(base) || confirms_of(c, base) < 2)
         return ASSAY_OK;
-    ASSAY_TRY(compare_fresh(s, c, base, n, &r));
+    ASSAY_TRY(compare_fresh(s, c, base, 1, &r));
     p->wanted = r.wanted;
     return ASSAY_OK;
 }
@@ -380,9 +405,9 @@ static assay_status confirm_others(const sweep *s, sweep_problem *p)
 
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
-        size_t n = c->confirm_count < base->confirm_count ? c->confirm_count : base->confirm_count;
-        if (i != p->chosen && c != base && c->contender && n >= 2 && stands(c) && stands(base))
-            ASSAY_TRY(compare_fresh(s, c, base, n, &r));
+        if (i != p->chosen && c != base && c->contender && confirms_of(c, base) >= 2 && stands(c) &&
+            stands(base))
+            ASSAY_TRY(compare_fresh(s, c, base, 1, &r));
     }
     return ASSAY_OK;
 }
@@ -405,7 +430,7 @@ static assay_status defend_incumbent(const sweep *s, sweep_problem *p, size_t pu
 {
     const size_t first = s->o->profile->confirms;
     const sweep_candidate *c = &p->candidates[published], *now = &p->candidates[*winner];
-    size_t n = c->confirm_count < now->confirm_count ? c->confirm_count : now->confirm_count;
+    const size_t n = confirms_of(c, now);
     assay_verdict_rule rule = rule_of(s, n < first ? n : first);
     assay_confirmation r;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/tunables.h"
 #include "support/format.h"
 #include "sweep/sweep_internal.h"
 
@@ -19,8 +20,8 @@
  * one; in a visit the latter two. */
 #define STAY_CALLS   2.0
 #define SCREEN_CALLS (SWEEP_SETS + STAY_CALLS)
-/* Of two variants that nothing is known of the one at its defaults comes first; both come behind
- * what is known to be nearly as fast as the best. */
+/* Of two variants that nothing is known of the one at its defaults and on most threads comes first;
+ * both come behind what is known to be nearly as fast as the best. */
 #define UNKNOWN_AT_DEFAULTS 1.15
 #define UNKNOWN             1.5
 /* Calls of the default and of the best alone that a problem must have room for, with all visits. */
@@ -52,13 +53,6 @@ static double least_call_s(const sweep *s, const sweep_problem *p)
     return 1e-9 *
            assay__roofline_bound_of(&s->roof, (assay_dtype)p->problem.dtypes[0], flops, bytes)
                .floor_ns;
-}
-
-void assay__sweep_weigh(const sweep *s, sweep_problem *p)
-{
-    const double screen_s = least_call_s(s, p) * SCREEN_CALLS * (double)p->count;
-
-    p->is_heavy = screen_s > SCREEN_SHARE * assay__sweep_problem_s(s);
 }
 
 bool assay__sweep_too_long(const sweep *s, const sweep_problem *p, char *reason, size_t cap)
@@ -128,6 +122,40 @@ static double expected_ns(const sweep *s, const sweep_problem *p, const sweep_ca
     return expected;
 }
 
+void assay__sweep_weigh(const sweep *s, sweep_problem *p)
+{
+    const double least_ns = 1e9 * least_call_s(s, p);
+    double screen_ns = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (!c->out)
+            screen_ns += SCREEN_CALLS * fmax(least_ns, expected_ns(s, p, c)); /* leaves NaN out */
+    }
+    p->is_heavy = 1e-9 * screen_ns > SCREEN_SHARE * assay__sweep_problem_s(s);
+}
+
+/* At its defaults, on the most threads of those that compete. */
+static bool is_typical(const sweep *s, const sweep_problem *p, const sweep_candidate *c)
+{
+    const assay_kernel_desc *desc = c->kernel->desc;
+    int64_t values[ASSAY_MAX_TUNABLES];
+
+    assay__tunables_default(desc, s->o->max_threads, values);
+    for (size_t i = 0; i < desc->tunable_count; i++) {
+        if (strcmp(desc->tunables[i].name, "threads") != 0) {
+            if (c->tunables[i] != values[i])
+                return false;
+            continue;
+        }
+        for (size_t o = 0; o < p->count; o++)
+            if (p->candidates[o].kernel == c->kernel &&
+                p->candidates[o].tunables[i] > c->tunables[i])
+                return false;
+    }
+    return true;
+}
+
 typedef struct prospect {
     double key; /* of the best expected time */
     int rank;
@@ -155,7 +183,7 @@ static prospect prospect_of(const sweep *s, const sweep_problem *p, size_t i, do
         .rank = c->kernel->desc->default_rank, .name = c->kernel->desc->name, .index = i};
 
     if (isnan(ns))
-        out.key = assay__sweep_at_defaults(s, c) ? UNKNOWN_AT_DEFAULTS : UNKNOWN;
+        out.key = is_typical(s, p, c) ? UNKNOWN_AT_DEFAULTS : UNKNOWN;
     else
         out.key = ns / best_ns;
     return out;
@@ -189,12 +217,14 @@ assay_status assay__sweep_rank(const sweep *s, const sweep_problem *p, size_t *o
 
 bool assay__sweep_search_ends(const sweep *s, const sweep_problem *p, const sweep_candidate *next)
 {
+    const double expected = expected_ns(s, p, next);
+    const double takes_s = isnan(expected) ? 0 : 1e-9 * SCREEN_CALLS * expected;
     size_t screened = 0;
 
     for (size_t i = 0; i < p->count; i++)
         screened += p->candidates[i].screen_ns > 0;
     return p->is_heavy && !next->is_default && !next->is_incumbent && screened >= 2 &&
-           p->spent_s > SCREEN_SHARE * assay__sweep_problem_s(s);
+           p->spent_s + takes_s > SCREEN_SHARE * assay__sweep_problem_s(s);
 }
 
 void assay__sweep_leave(const sweep *s, sweep_candidate *c)

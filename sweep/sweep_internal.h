@@ -138,6 +138,7 @@ typedef struct sweep_problem {
     double compare_s;                  /* spent on it */
     struct sweep_known *known;         /* outputs compared already; owned */
     size_t chosen;                     /* by the tie rule, before confirmation */
+    size_t leader;                     /* the fastest by the same visits */
     size_t wanted;                     /* visits of the kind at hand, for the next look; 0: none */
     size_t planned[ASSAY__STAY_KINDS]; /* stays that the pace still counts with */
 } sweep_problem;
@@ -296,14 +297,14 @@ assay_status assay__sweep_below_floor(sweep *s, const sweep_problem *p, const sw
                                       double ns, double sets, bool *below);
 /* What a problem may take. */
 double assay__sweep_problem_s(const sweep *s);
-/* Sets is_heavy, by the peaks. */
+/* Sets is_heavy, by the peaks and by what is expected of the variants. */
 void assay__sweep_weigh(const sweep *s, sweep_problem *p);
 /* Why the problem is left alone: all visits of two variants take longer than a problem may, by far.
  */
 bool assay__sweep_too_long(const sweep *s, const sweep_problem *p, char *reason, size_t cap);
 /* Sorts indices of candidates by what their rates at similar problems let expect. */
 assay_status assay__sweep_rank(const sweep *s, const sweep_problem *p, size_t *order, size_t n);
-/* Has the time for screening gone to those before `next`? */
+/* Does the time for screening, less what went to those before `next`, not suffice for it? */
 bool assay__sweep_search_ends(const sweep *s, const sweep_problem *p, const sweep_candidate *next);
 void assay__sweep_leave(const sweep *s, sweep_candidate *c);
 /* Candidates that were not left. */
@@ -318,8 +319,6 @@ assay_status assay__sweep_race(sweep_problem *p);
 /* Median of visits with its interval. */
 assay_status assay__sweep_interval(const double *visit_ns, size_t n, double *median, double *lo,
                                    double *hi);
-/* Are the tunables at what the default has? */
-bool assay__sweep_at_defaults(const sweep *s, const sweep_candidate *c);
 /* A line for the user. */
 void assay__sweep_warn(sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* ASSAY_INTERRUPTED, or ASSAY_TIMEOUT when the budget is spent. */

@@ -48,7 +48,7 @@ query '.searched == 12 and .total == 12 and .kernel == "fake_c" and (.tunables |
 printf 'op,dtype,m,n,k\nmatmul,f32,8,8,64\nmatmul,f32,64,64,64\n' >"$WORK/two.csv"
 ln_sweep() {
     expect 0 '*' '' assay sweep --db "$1" --plugins "$WORK/plugins" --backend fake --shapes "$WORK/two.csv" \
-        --threads 1 --profile quick --quiet --json --problem-budget 100ms "${@:2}"
+        --threads 1 --profile quick --quiet --json --problem-budget "${budget:-100ms}" "${@:2}"
 }
 script 92 'kernel=* ns=0 per_unit=8 sd=0.01' 'kernel=fake_c variant=3 per_unit=1'
 ln_sweep "$WORK/b.db"
@@ -62,6 +62,22 @@ ln_sweep "$WORK/c.db"
 cp "$WORK/both.csv" "$WORK/two.csv"
 ln_sweep "$WORK/c.db" --resume
 query '.kernel == "fake_c" and .searched < 6'
+
+# A problem is one that takes long also when all but a few variants do not: one that was a hundred
+# times as slow at the other problem.
+printf 'op,dtype,m,n,k\nmatmul,f32,8,8,64\nmatmul,f32,16,16,64\n' >"$WORK/two.csv"
+script 94 'kernel=* ns=0 per_unit=8 sd=0.01' 'kernel=fake_c variant=3 per_unit=1600'
+budget=600ms ln_sweep "$WORK/f.db"
+jq -se '.[0].searched == 12 and .[1].searched == 11' "$WORK/stdout" >/dev/null || fail "the slow one was tried again"
+[[ "$(tried "$WORK/f.db" 'm=16')" != *fake_c3* ]] || fail "another was left out"
+
+# Of what nothing is known of the variants on most threads come first.
+script 95 'kernel=* ns=2e6 sd=0.01'
+expect 0 '*' '' assay sweep --db "$WORK/t.db" --plugins "$WORK/plugins" --backend fake --op matmul --dtype f32 \
+    --shape "$heavy" --profile quick --quiet --json --problem-budget 100ms --threads 2
+[ "$(sqlite3 "$WORK/t.db" "SELECT DISTINCT k.name || ' ' || r.tunables FROM visit v JOIN measurement m ON m.id = v.measurement JOIN revision r ON r.id = m.revision
+    JOIN kernel k ON k.id = r.kernel WHERE v.kind = 'screen' ORDER BY v.id LIMIT 3" | sort | paste -sd ,)" = \
+    'fake_a threads=2,variant=0,fake_b threads=2,variant=0,fake_c threads=2,variant=0' ] || fail "one thread came first"
 
 # Doubts get no more visits than all do.
 script 93 "${lines[@]}" 'kernel=* visit_sd=0.3'
