@@ -428,6 +428,14 @@ static assay_status argv_json(int argc, char **argv, char **out)
     return status;
 }
 
+/* For tests alone: products of less work than 2 GFLOP checked as larger ones are. */
+static double sample_above_flops(void)
+{
+    const char *text = getenv("ASSAY_TEST_SAMPLE_ABOVE_FLOPS");
+
+    return text != NULL ? strtod(text, NULL) : 0.0;
+}
+
 static int run(const sweep_args *a, char *words)
 {
     view v = {.is_json = a->common.is_json,
@@ -436,6 +444,7 @@ static int run(const sweep_args *a, char *words)
     assay__shape_set set = {0};
     assay__sweep_options o = {.shapes = &set,
                               .argv_json = words,
+                              .sample_above_flops = sample_above_flops(),
                               .stop = &assay__stop_signal,
                               .progress = on_progress,
                               .outcome = on_outcome,

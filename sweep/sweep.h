@@ -55,8 +55,9 @@ typedef struct assay__sweep_options {
     assay_policy policy;
     unsigned max_threads; /* 0: no limit */
     uint64_t seed;
-    double budget_s;  /* 0: none */
-    double problem_s; /* of calls of a problem's variants; 0: the profile's */
+    double sample_above_flops; /* larger products are compared in part; 0: 2 GFLOP */
+    double budget_s;           /* 0: none */
+    double problem_s;          /* of calls of a problem's variants; 0: the profile's */
     bool resume, dry_run, no_wait;
     bool probe_peaks;      /* also when the store has fresh ones */
     bool exhaustive;       /* f32 unary elementwise ops over all 2^32 inputs */

@@ -46,12 +46,14 @@ typedef struct judged {
     assay_accept_spec spec;
     assay_error_stats stats;
     assay_accept_counts counts;
+    char where[112]; /* a projection showed it; "" else */
 } judged;
 
 static assay_status judged_init(const sweep_problem *p, const assay_kernel_desc *kernel, judged *j)
 {
     ASSAY_TRY(assay__acceptance_for(&p->problem, kernel, &j->spec));
     assay__accept_counts_init(&j->counts);
+    j->where[0] = '\0';
     return assay__error_stats_init(&j->stats, output_dtype(p), false);
 }
 
@@ -60,12 +62,19 @@ typedef struct maps {
     size_t wide_bytes;
     double *spread; /* magnitudes of the kernel's tiles, owned; NULL: an output's own */
     const char *inputs;
+    const char *y;
+    void *sample; /* owned: those elements of the output that are compared; NULL: all */
 } maps;
 
 static assay_status map_set(const sweep_problem *p, size_t set, maps *m)
 {
-    size_t n = (size_t)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
+    size_t n = assay__sweep_compared(p, set);
 
+    m->y = output_data(p);
+    if (p->sampled[set] != NULL) {
+        ASSAY_TRY(assay__sweep_sampled_output(p, set, m->y, &m->sample));
+        m->y = m->sample;
+    }
     m->wide_bytes = n > 0 ? n * 32 : 32;
     m->wide = mmap(NULL, m->wide_bytes, PROT_READ, MAP_SHARED, p->wide_fd[set], 0);
     m->inputs = mmap(NULL, p->in.total, PROT_READ, MAP_SHARED, p->input_fd[set], 0);
@@ -77,6 +86,7 @@ static assay_status map_set(const sweep_problem *p, size_t set, maps *m)
 static void unmap_set(const sweep_problem *p, maps *m)
 {
     free(m->spread);
+    free(m->sample);
     if (m->wide != NULL && m->wide != MAP_FAILED)
         munmap((void *)(uintptr_t)m->wide, m->wide_bytes);
     if (m->inputs != NULL && m->inputs != MAP_FAILED)
@@ -87,8 +97,7 @@ static void unmap_set(const sweep_problem *p, maps *m)
 static assay_error_batch batch_at(const sweep_problem *p, const maps *m, size_t n, size_t first,
                                   size_t count)
 {
-    assay_error_batch b = {.y = (const char *)output_data(p) +
-                                first * assay_dtype_bytes(output_dtype(p)),
+    assay_error_batch b = {.y = m->y + first * assay_dtype_bytes(output_dtype(p)),
                            .hi = m->wide + first,
                            .lo = m->wide + n + first,
                            .bound = m->wide + 2 * n + first,
@@ -209,10 +218,10 @@ static assay_status spread_magnitude(const sweep_problem *p, const assay_kernel_
     return ASSAY_OK;
 }
 
-static assay_status compare_set(const sweep_problem *p, const assay_kernel_desc *kernel, size_t set,
-                                judged *j)
+static assay_status compare_set(sweep *s, const sweep_problem *p, const assay_kernel_desc *kernel,
+                                size_t set, judged *j)
 {
-    size_t n = (size_t)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
+    size_t n = assay__sweep_compared(p, set);
     size_t threads = n < 4 * BATCH ? 1 : p->threads;
     maps m = {0};
     assay_status status = map_set(p, set, &m);
@@ -222,7 +231,11 @@ static assay_status compare_set(const sweep_problem *p, const assay_kernel_desc 
     if (status == ASSAY_OK)
         status = compare_mapped(p, kernel, &m, n, threads, j);
     unmap_set(p, &m);
-    return status;
+    if (status != ASSAY_OK || p->sampled[set] == NULL)
+        return status;
+    assay__sweep_name_sampled(p, set, &j->stats, &j->counts);
+    return assay__sweep_project(s, p, set, output_data(p), &j->spec, &j->stats, &j->counts,
+                                j->where, sizeof j->where);
 }
 
 /* ---- outputs known already ---- */
@@ -263,8 +276,8 @@ static struct sweep_known *find_known(const sweep_problem *p, const assay_kernel
     return k;
 }
 
-static assay_status judge_output(sweep_problem *p, const assay_kernel_desc *kernel, size_t set,
-                                 uint64_t digest, judged **out)
+static assay_status judge_output(sweep *s, sweep_problem *p, const assay_kernel_desc *kernel,
+                                 size_t set, uint64_t digest, judged **out)
 {
     struct sweep_known *k = find_known(p, kernel, set, digest);
     assay_status status;
@@ -280,7 +293,7 @@ static assay_status judge_output(sweep_problem *p, const assay_kernel_desc *kern
         status = judged_init(p, kernel, &k->judged);
         double begin = assay__sweep_now_s();
         if (status == ASSAY_OK)
-            status = compare_set(p, kernel, set, &k->judged);
+            status = compare_set(s, p, kernel, set, &k->judged);
         p->compare_s += assay__sweep_now_s() - begin;
         if (status != ASSAY_OK) {
             assay__error_stats_clear(&k->judged.stats);
@@ -381,6 +394,9 @@ assay_status assay__sweep_put_figures(sweep *s, assay__db_accuracy *row, assay_e
 static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
                                  const char *stratum, judged *j, assay_proof proof, bool passed)
 {
+    char reference[120];
+
+    assay__sweep_reference(p, j->stats.elements, reference, sizeof reference);
     assay__db_accuracy row = {.sweep = s->sweep_row,
                               .revision = c->revision_row,
                               .deployment = s->deployment_row,
@@ -389,7 +405,7 @@ static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
                               .seed = s->o->seed,
                               .proof = proof,
                               .bound = assay__acceptance_bound(&j->spec),
-                              .reference = "wide oracle, hi + lo with bound",
+                              .reference = reference,
                               .output_digest = c->digest,
                               .passed = passed};
 
@@ -427,9 +443,10 @@ static void describe_worst(const sweep_problem *p, const judged *j, char *buf, s
 {
     const assay_error_element *e = worst_of(p, &j->stats);
 
-    (void)snprintf(buf, cap, "element %llu is %.9g, expected %.9g; %llu of %llu outside the bound",
-                   (unsigned long long)e->index, e->y, e->expected,
-                   (unsigned long long)j->counts.failed, (unsigned long long)j->stats.elements);
+    (void)snprintf(
+        buf, cap, "element %llu is %.9g, expected %.9g; %llu of %llu outside the bound%s",
+        (unsigned long long)e->index, e->y, e->expected, (unsigned long long)j->counts.failed,
+        (unsigned long long)j->stats.elements, j->where);
 }
 
 static assay_status overrun(sweep *s, sweep_problem *p, sweep_candidate *c, size_t set, bool *bad)
@@ -456,7 +473,7 @@ static assay_status judge_set(sweep *s, sweep_problem *p, sweep_candidate *c, si
     if (set == 0)
         c->digest = digest;
     c->digests[set] = digest;
-    ASSAY_TRY(judge_output(p, c->kernel->desc, set, digest, one));
+    ASSAY_TRY(judge_output(s, p, c->kernel->desc, set, digest, one));
     if ((*one)->counts.failed > 0) {
         describe_worst(p, *one, why, sizeof why);
         call_wrong(s, c, p->stratum[set], why);
@@ -608,7 +625,7 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
         assay__output_digest(output_data(p), (size_t)p->out.bytes) == c->digest)
         return status;
     c->stable = false;
-    ASSAY_TRY(judge_output(p, c->kernel->desc, 0,
+    ASSAY_TRY(judge_output(s, p, c->kernel->desc, 0,
                            assay__output_digest(output_data(p), (size_t)p->out.bytes), &j));
     if (j->counts.failed > 0) {
         describe_worst(p, j, why, sizeof why);

@@ -15,7 +15,7 @@
 #define ALL_16_BIT 65536
 #define EXHAUSTIVE SWEEP_ALL_INPUTS
 
-static assay_status make_file(const char *name, uint64_t bytes, int *fd)
+assay_status assay__sweep_file(const char *name, uint64_t bytes, int *fd)
 {
     *fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0 || ftruncate(*fd, (off_t)bytes) != 0)
@@ -55,7 +55,7 @@ static assay_status make_inputs(const sweep *s, sweep_problem *p, size_t set)
     assay_status status;
     char *base;
 
-    ASSAY_TRY(make_file("assay-inputs", p->in.total, &p->input_fd[set]));
+    ASSAY_TRY(assay__sweep_file("assay-inputs", p->in.total, &p->input_fd[set]));
     base = mmap(NULL, p->in.total, PROT_READ | PROT_WRITE, MAP_SHARED, p->input_fd[set], 0);
     if (base == MAP_FAILED)
         return assay__fail(ASSAY_NOMEM, "cannot map the inputs");
@@ -67,14 +67,18 @@ static assay_status make_inputs(const sweep *s, sweep_problem *p, size_t set)
     return status;
 }
 
-static assay_status make_wide(const sweep *s, sweep_problem *p, size_t set, assay__worker *oracle)
+static assay_status make_wide(sweep *s, sweep_problem *p, size_t set, assay__worker *oracle)
 {
     int64_t n = assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
     json_t *request, *reply = NULL;
     int fds[2];
+    bool is_sampled;
     assay_status status;
 
-    ASSAY_TRY(make_file("assay-wide", n > 0 ? (uint64_t)n * 32 : 32, &p->wide_fd[set]));
+    ASSAY_TRY(assay__sweep_sample(s, p, set, oracle, &is_sampled));
+    if (is_sampled)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__sweep_file("assay-wide", n > 0 ? (uint64_t)n * 32 : 32, &p->wide_fd[set]));
     request = json_pack("{s:s, s:s, s:i, s:i}", "cmd", "wide", "problem", p->text, "align",
                         (int)s->o->align, "threads", (int)s->cpus);
     fds[0] = p->input_fd[set];
@@ -126,7 +130,7 @@ assay_status assay__sweep_inputs(sweep *s, sweep_problem *p)
     choose_strata(s, p);
     p->threads = s->cpus;
     ASSAY_TRY(make_sets(s, p));
-    ASSAY_TRY(make_file("assay-output", p->out.total, &p->output_fd));
+    ASSAY_TRY(assay__sweep_file("assay-output", p->out.total, &p->output_fd));
     p->output = assay__map_guarded(p->output_fd, p->out.total, true);
     if (p->output == NULL)
         return assay__fail(ASSAY_NOMEM, "cannot map the output");
@@ -136,6 +140,7 @@ assay_status assay__sweep_inputs(sweep *s, sweep_problem *p)
 void assay__sweep_release(sweep_problem *p)
 {
     assay__sweep_forget(p);
+    assay__sweep_sample_clear(p);
     for (size_t i = 0; i < SWEEP_SETS; i++) {
         if (p->input_fd[i] >= 0)
             close(p->input_fd[i]);

@@ -6,6 +6,7 @@
 
 #include "support/json.h"
 
+#include "calibrate/accept.h"
 #include "calibrate/error_stats.h"
 #include "calibrate/inputs.h"
 #include "db/db_write.h"
@@ -133,10 +134,12 @@ typedef struct sweep_problem {
     size_t sets;
     const char *stratum[SWEEP_SETS];
     int input_fd[SWEEP_SETS], wide_fd[SWEEP_SETS], output_fd;
-    char *output;                      /* mapped, guarded */
-    size_t threads;                    /* for comparing results */
-    double compare_s;                  /* spent on it */
-    struct sweep_known *known;         /* outputs compared already; owned */
+    char *output;              /* mapped, guarded */
+    size_t threads;            /* for comparing results */
+    double compare_s;          /* spent on it */
+    struct sweep_known *known; /* outputs compared already; owned */
+    /* Owned; NULL: every element is compared. */
+    struct sweep_sampled *sampled[SWEEP_SETS];
     size_t chosen;                     /* by the tie rule, before confirmation */
     size_t leader;                     /* the fastest by the same visits */
     size_t wanted;                     /* visits of the kind at hand, for the next look; 0: none */
@@ -224,6 +227,31 @@ assay_status assay__sweep_refuse(sweep *s, sweep_problem *p, sweep_candidate *c)
 /* Input files and expected results; released when the group is done. */
 assay_status assay__sweep_inputs(sweep *s, sweep_problem *p);
 void assay__sweep_release(sweep_problem *p);
+assay_status assay__sweep_file(const char *name, uint64_t bytes, int *fd);
+/* Expected results of a set where the oracle cannot compute all of them: of a sample, and of
+ * projections.  Not sampled: nothing was done. */
+assay_status assay__sweep_sample(sweep *s, sweep_problem *p, size_t set, assay__worker *worker,
+                                 bool *is_sampled);
+void assay__sweep_sample_clear(sweep_problem *p);
+/* Elements of the set's output that are compared one by one, in the order of its expected results;
+ * of a sample a copy (owned) of them stands for the output, and numbers in the sample for indices.
+ */
+size_t assay__sweep_compared(const sweep_problem *p, size_t set);
+assay_status assay__sweep_sampled_output(const sweep_problem *p, size_t set, const void *y,
+                                         void **out);
+/* Those numbers to indices in the output. */
+void assay__sweep_name_sampled(const sweep_problem *p, size_t set, assay_error_stats *stats,
+                               assay_accept_counts *counts);
+/* Judges all of an output by projections, unless its sample was wrong already.  Elements that turn
+ * out wrong join the figures and counts, and `why` says where they stood out. */
+assay_status assay__sweep_project(sweep *s, const sweep_problem *p, size_t set, const void *y,
+                                  const assay_accept_spec *spec, assay_error_stats *stats,
+                                  assay_accept_counts *counts, char *why, size_t cap);
+/* What a check of so many elements was made with, for the store. */
+void assay__sweep_reference(const sweep_problem *p, uint64_t elements, char *buf, size_t cap);
+/* What expected results of a set take, and the work of computing them; NaN: not known. */
+double assay__sweep_expected_bytes(const sweep *s, const sweep_problem *p);
+double assay__sweep_expected_flops(const sweep *s, const sweep_problem *p);
 /* Forgets the outputs compared so far. */
 void assay__sweep_forget(sweep_problem *p);
 /* Runs the candidate on every set in `w` and compares; sets verdict, digest, figures; stores. */

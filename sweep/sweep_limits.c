@@ -29,12 +29,13 @@ static double input_bytes(const sweep_problem *p)
     return bytes;
 }
 
-/* Inputs and expected results of every set, as hi, lo, bound and magnitude; the outputs. */
+/* Inputs and expected results of every set; the outputs. */
 double assay__sweep_bytes_held(const sweep *s, const sweep_problem *p)
 {
     double out = (double)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
 
-    return (double)s->o->profile->strata * (input_bytes(p) + out * 32.0) + out * 8.0;
+    return (double)s->o->profile->strata * (input_bytes(p) + assay__sweep_expected_bytes(s, p)) +
+           out * 8.0;
 }
 
 /* A worker has two rounds of operands, or as many as go beyond the caches. */
@@ -99,7 +100,6 @@ bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason
 {
     const double need = bytes_needed(s, p), have = MEMORY_SHARE * s->memory_bytes;
     const double limit_s = 1e-3 * SWEEP_ORACLE_MS;
-    double flops;
 
     if (need > have) {
         (void)snprintf(reason, cap, "checking it takes %s of memory, and %s may be used here",
@@ -107,9 +107,9 @@ bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason
         return true;
     }
     const assay_op_family family = assay_op_get((assay_op_id)p->problem.op)->family;
-    if ((family != ASSAY_FAMILY_CONTRACTION && family != ASSAY_FAMILY_ATTENTION) ||
-        !assay_problem_flops(&p->problem, &flops))
+    if (family != ASSAY_FAMILY_CONTRACTION && family != ASSAY_FAMILY_ATTENTION)
         return false;
+    const double flops = assay__sweep_expected_flops(s, p);
     const double seconds = flops / (oracle_flops_per_ns(&p->problem) * s->cpus) * 1e-9;
     if (!(seconds > limit_s))
         return false;

@@ -53,13 +53,32 @@ static bool too_large_matmul(int64_t m, int64_t n, int64_t k)
 START_TEST(memory_limits_a_problem)
 {
     s.memory_bytes = 8 * GIB;
-    ck_assert(!too_large_matmul(8192, 8192, 64)); /* 4.5 GiB and two rounds of operands */
-    ck_assert(too_large_matmul(16384, 8192, 64)); /* twice that: more than 6 GiB */
+    ck_assert(!too_large_matmul(8192, 8192, 7)); /* 4.5 GiB and two rounds of operands */
+    ck_assert(too_large_matmul(16384, 8192, 7)); /* twice that: more than 6 GiB */
     ck_assert_msg(strstr(reason, "of memory, and 6.00 GiB may be used here") != NULL, "%s", reason);
     s.memory_bytes = 16 * GIB;
-    ck_assert(!too_large_matmul(16384, 8192, 64));
+    ck_assert(!too_large_matmul(16384, 8192, 7));
     s.memory_bytes = (double)NAN; /* not known: nothing is refused for it */
     ck_assert(!too_large_matmul(1 << 20, 1 << 19, 1));
+}
+END_TEST
+
+/* Of a product of more than 2 GFLOP a sample and a strip a block of 512 elements are held: 8.3 MiB
+ * and the inputs, not 1 GiB more, of each set. */
+START_TEST(samples_of_large_products_take_little)
+{
+    s.memory_bytes = (double)NAN;
+    ck_assert(!too_large_matmul(5124, 9124, 21)); /* sets problem and limits to look at */
+    const double whole = assay__sweep_expected_bytes(&s, &p);
+    ck_assert_double_eq_tol(whole, 32.0 * 5124 * 9124, 1.0);
+    ck_assert(!too_large_matmul(5124, 9124, 2560));
+    const double sample = assay__sweep_expected_bytes(&s, &p);
+    ck_assert_double_gt(sample, 40.0 * 500000 + 40.0 * 5124 * 18);
+    ck_assert_double_lt(sample, 40.0 * 600000 + 40.0 * 5124 * 18);
+    const double out = 5124.0 * 9124, in = 4.0 * 2560 * (5124 + 9124);
+    ck_assert_double_eq_tol(assay__sweep_bytes_held(&s, &p), 2 * (in + sample) + 8 * out, 1e3);
+    options.sample_above_flops = 1e12;
+    ck_assert_double_eq_tol(assay__sweep_expected_bytes(&s, &p), whole, 1.0);
 }
 END_TEST
 
@@ -72,15 +91,38 @@ START_TEST(memory_counts_rotated_operands)
 }
 END_TEST
 
+static bool too_large(const char *text)
+{
+    ck_assert_int_eq(assay_problem_parse(text, &p.problem), ASSAY_OK);
+    reason[0] = '\0';
+    return assay__sweep_too_large(&s, &p, reason, sizeof reason);
+}
+
 /* 2 CPUs do 4.8 TFLOP in ten minutes at 4 GFLOP/s each. */
 START_TEST(oracle_limits_a_problem)
 {
+    static const char text[] = "conv2d f32,f32,f32 n=1,c=1000,h=100,w=100,k=300000,r=1,s=1";
+
     s.memory_bytes = (double)NAN;
-    ck_assert(!too_large_matmul(1000, 1000, 2000000));
-    ck_assert(too_large_matmul(1000, 1000, 3000000));
+    ck_assert(!too_large("conv2d f32,f32,f32 n=1,c=1000,h=100,w=100,k=200000,r=1,s=1"));
+    ck_assert(too_large(text));
     ck_assert_msg(strstr(reason, "on 2 CPUs, more than the limit of 10 min") != NULL, "%s", reason);
     s.cpus = 4;
+    ck_assert(!too_large(text));
+}
+END_TEST
+
+/* Of a large product a sample is computed: 2,000 times less than all here. */
+START_TEST(oracle_computes_samples_of_products)
+{
+    s.memory_bytes = (double)NAN;
     ck_assert(!too_large_matmul(1000, 1000, 3000000));
+    const double sample = assay__sweep_expected_flops(&s, &p);
+    /* 4,096 elements, the borders, and 4 columns of each of 2 blocks. */
+    ck_assert_double_ge(sample, 6e6 * (4096 + 3996 + 8000));
+    ck_assert_double_le(sample, 6e6 * (4096 + 4000 + 8000));
+    options.sample_above_flops = 1e13;
+    ck_assert(too_large_matmul(1000, 1000, 3000000));
 }
 END_TEST
 
@@ -100,11 +142,8 @@ START_TEST(oracle_limits_other_products)
         {"conv2d_backward_filter f32,f32,f32 n=1,c=1000,h=100,w=100,k=61000,r=1,s=1", true}};
 
     s.memory_bytes = (double)NAN;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ck_assert_int_eq(assay_problem_parse(rows[i].text, &p.problem), ASSAY_OK);
-        ck_assert_int_eq(assay__sweep_too_large(&s, &p, reason, sizeof reason),
-                         rows[i].is_too_large);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_int_eq(too_large(rows[i].text), rows[i].is_too_large);
 }
 END_TEST
 
@@ -288,6 +327,8 @@ int main(void)
     tcase_add_checked_fixture(limits, setup, teardown);
     tcase_add_test(limits, memory_limits_a_problem);
     tcase_add_test(limits, worker_has_the_backends_that_are_in);
+    tcase_add_test(limits, samples_of_large_products_take_little);
+    tcase_add_test(limits, oracle_computes_samples_of_products);
     tcase_add_test(limits, memory_counts_rotated_operands);
     tcase_add_test(limits, oracle_limits_a_problem);
     tcase_add_test(limits, oracle_limits_other_products);

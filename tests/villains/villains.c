@@ -13,6 +13,7 @@
  *                 and k is no power of two: wrong for k = 384, right for 512
  *   v_nan         one NaN, in the middle
  *   v_one         one element off by 9
+ *   v_hair        matmul: one element off by half as much again as it may be
  *   v_unwritten   leaves one element in a hundred as it was, at least one
  *   v_align       wrong unless all operands lie at multiples of 64, and says so in its caps
  *   v_align_lies  the same, and says nothing
@@ -189,6 +190,22 @@ static assay_status v_one(const assay_launch *launch)
 
     if (j.count > 0)
         j.y[j.count * 2 / 3] += 9.0f;
+    return ASSAY_OK;
+}
+
+static assay_status v_hair(const assay_launch *launch)
+{
+    job j = run_fast(launch);
+    const int64_t at = j.count * 2 / 3;
+    double sum = 0.0, size = 0.0;
+
+    for (int64_t p = 0; j.count > 0 && p < j.k; p++) {
+        const double product = (double)j.a[at / j.n * j.k + p] * (double)j.b[p * j.n + at % j.n];
+        sum += product;
+        size += fabs(product);
+    }
+    if (j.count > 0)
+        j.y[at] = (float)(sum + 1.5 * (double)(j.k + 3) * 0x1p-24 * size);
     return ASSAY_OK;
 }
 
@@ -560,6 +577,7 @@ static const assay_kernel_desc kernels[] = {
     MATMUL(v_tail, 50),
     BOTH(v_nan, 50),
     BOTH(v_one, 50),
+    MATMUL(v_hair, 50),
     BOTH(v_unwritten, 50),
     ROW_ALIGNED(v_align, add, "v_align", 50, NULL, 64),
     ROW_ALIGNED(v_align, matmul, "v_align", 50, PLAIN, 64),
