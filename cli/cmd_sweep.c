@@ -15,12 +15,14 @@
 #include "support/format.h"
 #include "support/json.h"
 #include "sweep/sweep.h"
+#include "tuner/shard.h"
 
 typedef struct sweep_args {
     assay__common common;
     bool resume, dry_run, no_wait, strict, probe_peaks, exhaustive;
     double problem_s; /* NaN: the profile's */
     const char *label;
+    const char *shard;
     const char *plugin_path;
 } sweep_args;
 
@@ -37,6 +39,12 @@ static const assay__arg rows[] = {
      .unit = "s",
      .help = "what calls for one problem may take; default 10 s with --profile quick, 30 s with "
              "standard"},
+    {.name = "shard",
+     .kind = ASSAY__ARG_STRING,
+     .offset = offsetof(sweep_args, shard),
+     .metavar = "I/N",
+     .help = "only the I-th of N parts of the problems; auto: as a Slurm job array or Open MPI "
+             "says"},
     {.name = "dry-run",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, dry_run),
@@ -296,6 +304,26 @@ static assay_status read_shapes(const assay__common *c, assay__shape_set *set)
     return ASSAY_OK;
 }
 
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+static assay_status take_shard(const sweep_args *a, assay__shape_set *set)
+{
+    const size_t whole = set->count;
+    assay__shard shard;
+
+    if (a->shard == NULL)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__shard_parse(a->shard, variable, &shard));
+    assay__shard_take(set, &shard);
+    if (!a->common.is_quiet)
+        fprintf(stderr, "shard %zu/%zu: %zu of %zu problems\n", shard.index, shard.count,
+                set->count, whole);
+    return ASSAY_OK;
+}
+
 static assay_status read_align(const char *text, unsigned *out)
 {
     if (text == NULL || strcmp(text, "16") == 0)
@@ -339,7 +367,8 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
         return assay__fail(ASSAY_INVALID, "--policy: a sweep measures load 'alone', span 'kernel'");
     ASSAY_TRY(assay__profile_find(a->common.profile != NULL ? a->common.profile : "standard",
                                   &o->profile));
-    return read_shapes(&a->common, set);
+    ASSAY_TRY(read_shapes(&a->common, set));
+    return take_shard(a, set);
 }
 
 static void tell_floor(const assay__sweep_summary *s)
@@ -408,8 +437,9 @@ static int exit_of(const sweep_args *a, const assay__sweep_options *o,
 
     if (a->strict && rejected > 0)
         return 1;
-    if (o->dry_run || s->routes > 0 || s->resumed_problems > 0 ||
-        (strcmp(s->stop_reason, "budget") == 0 && s->measured > 0))
+    /* A job array may have more jobs than there are problems. */
+    if (o->dry_run || (a->shard != NULL && o->shapes->count == 0) || s->routes > 0 ||
+        s->resumed_problems > 0 || (strcmp(s->stop_reason, "budget") == 0 && s->measured > 0))
         return 0;
     fprintf(stderr, "assay sweep: nothing was measured\n");
     return 1;

@@ -323,6 +323,8 @@ void assay__sweep_affinity(char *buf, size_t cap);
  * says yes the peaks are measured again, once, and once more when it is about the default. */
 assay_status assay__sweep_below_floor(sweep *s, const sweep_problem *p, const sweep_candidate *c,
                                       double ns, double sets, bool *below);
+/* Sorts the problems, most valuable first. */
+assay_status assay__sweep_order(sweep *s);
 /* What a problem may take. */
 double assay__sweep_problem_s(const sweep *s);
 /* Sets is_heavy, by the peaks and by what is expected of the variants. */

@@ -339,7 +339,7 @@ static assay_status make_problems(sweep *s)
     for (size_t i = 0; i < s->problem_count; i++)
         ASSAY_TRY(assay__sweep_incumbent(s, &s->problems[i]));
     assay__worker_stop(&s->asker);
-    return ASSAY_OK;
+    return s->o->budget_s > 0 ? assay__sweep_order(s) : ASSAY_OK;
 }
 
 assay_status assay__sweep_setup(sweep *s)
