@@ -17,7 +17,7 @@ typedef struct report_args {
     const char *format, *path, *plugin_path, *by;
 } report_args;
 
-static const char *const by_names[] = {"candidate", "set", NULL};
+static const char *const by_names[] = {"candidate", "set", "rival", NULL};
 
 static const assay__arg rows[] = {
     {.name = "format",
@@ -52,6 +52,7 @@ static const assay__args_spec spec = {
     .max_positionals = 1,
     .example = "assay report cost -o report.html\n"
                "assay report cost --by set --format csv\n"
+               "assay report cost --by rival --format csv\n"
                "assay report precision --op exp --format csv -o errors.csv\n"
                "assay report coverage --op matmul",
     .notes = "REPORT is cost, precision or coverage. Columns are in docs/reports.md, JSON keys in\n"
@@ -195,6 +196,7 @@ static int run(const report_args *a, const char *name)
     if (status == ASSAY_OK) {
         look_around(a, &now, &o);
         o.by_set = a->by != NULL && strcmp(a->by, "set") == 0;
+        o.by_rival = a->by != NULL && strcmp(a->by, "rival") == 0;
         status = assay__report_make(name, &o, format, &text, &size);
     }
     if (status == ASSAY_OK)

@@ -378,7 +378,7 @@ static void section(assay__page *page, const char *title, const assay__report_pl
     assay__page_section(page, text);
 }
 
-static void place_part(assay__page *page, const assay__cost *cost, const assay__set_totals *sets,
+static void place_part(assay__page *page, const assay__cost *cost, const assay__cost_totals *totals,
                        const assay__report_place *place, bool is_named)
 {
     if (has_results(cost, place)) {
@@ -386,9 +386,13 @@ static void place_part(assay__page *page, const assay__cost *cost, const assay__
         results(page, cost, place);
         assay__cost_charts(page, cost, place);
     }
-    if (assay__cost_has_sets(sets, place)) {
+    if (has_results(cost, place)) {
+        section(page, "Rivals", place, is_named);
+        assay__cost_rivals_page(page, &totals->ops, &totals->sets, place);
+    }
+    if (assay__cost_has_sets(&totals->sets, place)) {
         section(page, "Shape sets", place, is_named);
-        assay__cost_sets_page(page, sets, place);
+        assay__cost_sets_page(page, &totals->sets, place);
     }
     if (has_results(cost, place)) {
         section(page, "Rejected candidates", place, is_named);
@@ -405,7 +409,7 @@ static void place_part(assay__page *page, const assay__cost *cost, const assay__
     assay__part_peaks(page, &cost->set, place);
 }
 
-void assay__cost_page(assay__page *page, const assay__cost *cost, const assay__set_totals *sets)
+void assay__cost_page(assay__page *page, const assay__cost *cost, const assay__cost_totals *totals)
 {
     const assay__report_set *set = &cost->set;
 
@@ -415,10 +419,10 @@ void assay__cost_page(assay__page *page, const assay__cost *cost, const assay__s
     for (size_t pass = 0; pass < 2; pass++) /* this machine first */
         for (size_t i = 0; i < set->place_count; i++)
             if (set->places[i].is_here == (pass == 0))
-                place_part(page, cost, sets, &set->places[i], set->place_count > 1);
-    if (assay__cost_has_sets(sets, NULL)) {
+                place_part(page, cost, totals, &set->places[i], set->place_count > 1);
+    if (assay__cost_has_sets(&totals->sets, NULL)) {
         assay__page_section(page, "Shape sets that were not measured");
-        assay__cost_sets_page(page, sets, NULL);
+        assay__cost_sets_page(page, &totals->sets, NULL);
     }
     assay__part_sources(page, set);
 }

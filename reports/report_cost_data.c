@@ -215,7 +215,7 @@ static json_t *case_json(const assay__cost *cost, const assay__cost_case *c)
     return NULL;
 }
 
-assay_status assay__cost_json(const assay__cost *cost, const assay__set_totals *sets, FILE *file)
+assay_status assay__cost_json(const assay__cost *cost, const assay__cost_totals *totals, FILE *file)
 {
     bool is_first = true;
 
@@ -227,7 +227,9 @@ assay_status assay__cost_json(const assay__cost *cost, const assay__set_totals *
         is_first = false;
     }
     (void)fputs("],\n\"sets\": [", file);
-    ASSAY_TRY(assay__cost_sets_json(sets, file));
+    ASSAY_TRY(assay__cost_sets_json(&totals->sets, file));
+    (void)fputs("],\n\"rivals\": [", file);
+    ASSAY_TRY(assay__cost_rivals_json(&totals->ops, &totals->sets, file));
     (void)fputs("]}\n", file);
     return ASSAY_OK;
 }

@@ -27,7 +27,8 @@ typedef struct assay__report_options {
     const char *here;                    /* digest of this machine's deployment; NULL: not known */
     const assay__report_kernel *current; /* NULL: not known, staleness is not judged */
     size_t current_count;
-    bool by_set; /* cost as CSV: a row a shape set, not a row a candidate */
+    bool by_set;   /* cost as CSV: a row a shape set, not a row a candidate */
+    bool by_rival; /* the same: a row a backend of an op or a set */
 } assay__report_options;
 
 /* Does a row still hold?  Only the first two count as results; the others are shown apart. */

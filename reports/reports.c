@@ -69,14 +69,16 @@ static assay_status write_page(const void *rows, void (*put)(assay__page *, cons
 
 typedef struct cost_report {
     assay__cost cost;
-    assay__set_totals sets;
+    assay__cost_totals totals;
 } cost_report;
 
 static assay_status cost_csv(const void *rows, FILE *file)
 {
     const cost_report *r = rows;
 
-    return r->cost.set.options->by_set ? assay__cost_sets_csv(&r->sets, file)
+    if (r->cost.set.options->by_rival)
+        return assay__cost_rivals_csv(&r->totals.ops, &r->totals.sets, file);
+    return r->cost.set.options->by_set ? assay__cost_sets_csv(&r->totals.sets, file)
                                        : assay__cost_csv(&r->cost, file);
 }
 
@@ -84,24 +86,41 @@ static assay_status cost_json(const void *rows, FILE *file)
 {
     const cost_report *r = rows;
 
-    return assay__cost_json(&r->cost, &r->sets, file);
+    return assay__cost_json(&r->cost, &r->totals, file);
 }
 
 static void cost_page(assay__page *page, const void *rows)
 {
     const cost_report *r = rows;
 
-    assay__cost_page(page, &r->cost, &r->sets);
+    assay__cost_page(page, &r->cost, &r->totals);
+}
+
+/* They read visits, which the rows of candidates can do without. */
+static assay_status load_totals(cost_report *r, assay__report_format format)
+{
+    const assay__report_options *o = r->cost.set.options;
+    assay__rival_pairs pairs;
+    assay_status status;
+
+    if (format == ASSAY__REPORT_CSV && !o->by_set && !o->by_rival)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__rival_pairs_load(&r->cost, &pairs));
+    status = assay__op_totals_load(&r->cost, &pairs, &r->totals.ops);
+    if (status == ASSAY_OK)
+        status = assay__set_totals_load(&r->cost, &pairs, &r->totals.sets);
+    assay__rival_pairs_clear(&pairs);
+    return status;
 }
 
 static assay_status make_cost(const assay__report_options *options, assay__report_format format,
                               char **text, size_t *size)
 {
-    cost_report r;
+    cost_report r = {.totals = {{NULL, 0}, {NULL, 0}}};
     assay_status status;
 
     ASSAY_TRY(assay__cost_load(options, &r.cost));
-    status = assay__set_totals_load(&r.cost, &r.sets);
+    status = load_totals(&r, format);
     if (status == ASSAY_OK && format == ASSAY__REPORT_CSV)
         status = write_data(&r, cost_csv, text, size);
     else if (status == ASSAY_OK && format == ASSAY__REPORT_JSON)
@@ -109,7 +128,8 @@ static assay_status make_cost(const assay__report_options *options, assay__repor
     else if (status == ASSAY_OK)
         status = write_page(&r, cost_page, format == ASSAY__REPORT_HTML, "Assay: cost",
                             "Measured times of kernels, and which one is picked", text, size);
-    assay__set_totals_clear(&r.sets);
+    assay__set_totals_clear(&r.totals.ops);
+    assay__set_totals_clear(&r.totals.sets);
     assay__cost_clear(&r.cost);
     return status;
 }

@@ -25,7 +25,9 @@ typedef struct question {
 
 typedef struct work {
     assay__cost *cost;
-    use *uses; /* owned */
+    const assay__rival_pairs *pairs;
+    bool is_by_op; /* no row of a whole set */
+    use *uses;     /* owned */
     size_t use_count;
     const assay__cost_case **cases; /* owned; by problem */
     size_t case_count;
@@ -36,24 +38,30 @@ typedef struct work {
 
 /* ---- rows of sets ---- */
 
-static assay_status add_use(void *cookie, const assay__report_use *u)
+static assay_status add_row_of(work *w, const assay__report_problem *p, const char *shape_set,
+                               double count)
 {
-    work *w = cookie;
-    const char *comma = strrchr(u->problem->dtypes, ',');
-    use one = {.problem = u->problem, .count = u->run_count, .order = w->use_count};
+    const char *comma = strrchr(p->dtypes, ',');
+    use one = {.problem = p, .count = count, .order = w->use_count};
 
-    if (u->shape_set[0] == '\0' || !assay__report_wants_problem(&w->cost->set, u->problem))
-        return ASSAY_OK;
     void *bigger = assay__report_grow(w->uses, w->use_count, sizeof *w->uses);
     if (bigger == NULL)
         return ASSAY_NOMEM;
     w->uses = bigger;
-    ASSAY_TRY(assay__report_keep(&w->cost->set, u->shape_set, &one.shape_set));
-    ASSAY_TRY(assay__report_keep(&w->cost->set, u->problem->op, &one.op));
-    ASSAY_TRY(assay__report_keep(&w->cost->set, comma != NULL ? comma + 1 : u->problem->dtypes,
-                                 &one.dtype));
+    ASSAY_TRY(assay__report_keep(&w->cost->set, shape_set, &one.shape_set));
+    ASSAY_TRY(assay__report_keep(&w->cost->set, p->op, &one.op));
+    ASSAY_TRY(assay__report_keep(&w->cost->set, comma != NULL ? comma + 1 : p->dtypes, &one.dtype));
     w->uses[w->use_count++] = one;
     return ASSAY_OK;
+}
+
+static assay_status add_use(void *cookie, const assay__report_use *u)
+{
+    work *w = cookie;
+
+    if (u->shape_set[0] == '\0' || !assay__report_wants_problem(&w->cost->set, u->problem))
+        return ASSAY_OK;
+    return add_row_of(w, u->problem, u->shape_set, u->run_count);
 }
 
 static int by_set_dtype_op(const void *a, const void *b)
@@ -86,6 +94,18 @@ static assay_status index_cases(work *w)
         if (w->cost->cases[i].count > 0)
             w->cases[w->case_count++] = &w->cost->cases[i];
     qsort(w->cases, w->case_count, sizeof *w->cases, by_problem);
+    return ASSAY_OK;
+}
+
+/* Every problem that was measured, once. */
+static assay_status add_measured(work *w)
+{
+    for (size_t i = 0; i < w->case_count; i++) {
+        const assay__report_problem *p = w->cases[i]->problem;
+        if ((i == 0 || p != w->cases[i - 1]->problem) &&
+            assay__report_wants_problem(&w->cost->set, p))
+            ASSAY_TRY(add_row_of(w, p, "", 1.0));
+    }
     return ASSAY_OK;
 }
 
@@ -221,6 +241,14 @@ static void add_win(assay__set_total *t, const assay__report_revision *r)
         t->other_wins++;
 }
 
+static void add_rivals(const work *w, assay__set_total *t, const use *u, const assay__cost_case *c)
+{
+    const size_t at = (size_t)(c - w->cost->cases);
+    const size_t first = w->pairs->first[at], end = w->pairs->first[at + 1];
+
+    assay__rival_sums_add(t->rivals, &w->pairs->items[first], end - first, u->count, c);
+}
+
 static void add_row(const work *w, assay__set_total *t, paired *ratios, const use *u,
                     const assay__cost_case *c)
 {
@@ -241,6 +269,7 @@ static void add_row(const work *w, assay__set_total *t, paired *ratios, const us
         add_time(&t->of_default, u->count, usual);
         add_time(&t->of_picked, u->count, c->winner);
         add_ratio(ratios, u->count * usual->time_ns, c->winner);
+        add_rivals(w, t, u, c);
         add_win(t, c->winner->revision);
     }
 }
@@ -271,17 +300,33 @@ static void finish(assay__set_total *t, const paired *ratios)
     t->gain_hi = above_zero(ratios->base) / above_zero(ratios->picked_lo);
     t->gain_level = isnan(t->gain_lo) ? (double)NAN : ratios->level;
     qsort(t->wins, t->win_count, sizeof *t->wins, by_wins);
+    assay__rival_sums_finish(t->rivals, t->covered);
 }
 
 /* ---- totals ---- */
+
+static assay_status sum_rows(work *w, const question *q, size_t begin, size_t end,
+                             assay__set_total *t)
+{
+    paired ratios = {0, 0, 0, 0, (double)NAN};
+
+    for (size_t i = begin; i < end; i++) {
+        const assay__cost_case *c = NULL;
+        if (q != NULL)
+            ASSAY_TRY(find_case(w, q, w->uses[i].problem, &c));
+        add_row(w, t, &ratios, &w->uses[i], c);
+    }
+    finish(t, &ratios);
+    return ASSAY_OK;
+}
 
 static assay_status add_total(work *w, const question *q, size_t begin, size_t end, const char *op,
                               size_t ops)
 {
     const use *first = &w->uses[begin];
-    paired ratios = {0, 0, 0, 0, (double)NAN};
     assay__set_total t = {
         .shape_set = first->shape_set, .dtype = first->dtype, .op = op, .ops = ops};
+    assay_status status = ASSAY_OK;
 
     if (q != NULL) {
         t.place = q->place;
@@ -289,19 +334,19 @@ static assay_status add_total(work *w, const question *q, size_t begin, size_t e
         t.policy = q->policy;
         t.align = q->align;
     }
-    for (size_t i = begin; i < end; i++) {
-        const assay__cost_case *c = NULL;
-        if (q != NULL)
-            ASSAY_TRY(find_case(w, q, w->uses[i].problem, &c));
-        add_row(w, &t, &ratios, &w->uses[i], c);
-    }
-    finish(&t, &ratios);
     void *bigger = assay__report_grow(w->out->items, w->out->count, sizeof t);
     if (bigger == NULL)
         return ASSAY_NOMEM;
     w->out->items = bigger;
-    w->out->items[w->out->count++] = t;
-    return ASSAY_OK;
+    t.rivals = calloc(1, sizeof *t.rivals);
+    if (t.rivals == NULL)
+        return assay__fail(ASSAY_NOMEM, "out of memory for a report");
+    status = sum_rows(w, q, begin, end, &t);
+    if (status == ASSAY_OK)
+        w->out->items[w->out->count++] = t;
+    else
+        free(t.rivals);
+    return status;
 }
 
 static size_t op_end(const work *w, size_t begin, size_t end)
@@ -319,7 +364,8 @@ static assay_status add_totals(work *w, const question *q, size_t begin, size_t 
 
     for (size_t at = begin; at < end; at = op_end(w, at, end))
         ops++;
-    ASSAY_TRY(add_total(w, q, begin, end, NULL, ops));
+    if (!w->is_by_op)
+        ASSAY_TRY(add_total(w, q, begin, end, NULL, ops));
     for (size_t at = begin; at < end; at = op_end(w, at, end))
         ASSAY_TRY(add_total(w, q, at, op_end(w, at, end), w->uses[at].op, ops));
     return ASSAY_OK;
@@ -349,27 +395,48 @@ static assay_status sum_up(work *w)
     return ASSAY_OK;
 }
 
-assay_status assay__set_totals_load(assay__cost *cost, assay__set_totals *out)
+static assay_status end_load(work *w, assay_status status)
 {
-    work w = {.cost = cost, .out = out};
+    if (status == ASSAY_OK && w->use_count > 0)
+        status = sum_up(w);
+    free(w->uses);
+    free(w->cases);
+    free(w->questions);
+    if (status != ASSAY_OK)
+        assay__set_totals_clear(w->out);
+    return status;
+}
+
+assay_status assay__set_totals_load(assay__cost *cost, const assay__rival_pairs *pairs,
+                                    assay__set_totals *out)
+{
+    work w = {.cost = cost, .pairs = pairs, .out = out};
     assay_status status;
 
     *out = (assay__set_totals){NULL, 0};
     status = assay__report_each_use(cost->set.report, add_use, &w);
     if (status == ASSAY_OK && w.use_count > 0)
         status = index_cases(&w);
-    if (status == ASSAY_OK && w.use_count > 0)
-        status = sum_up(&w);
-    free(w.uses);
-    free(w.cases);
-    free(w.questions);
-    if (status != ASSAY_OK)
-        assay__set_totals_clear(out);
-    return status;
+    return end_load(&w, status);
+}
+
+assay_status assay__op_totals_load(assay__cost *cost, const assay__rival_pairs *pairs,
+                                   assay__set_totals *out)
+{
+    work w = {.cost = cost, .pairs = pairs, .is_by_op = true, .out = out};
+    assay_status status;
+
+    *out = (assay__set_totals){NULL, 0};
+    status = index_cases(&w);
+    if (status == ASSAY_OK)
+        status = add_measured(&w);
+    return end_load(&w, status);
 }
 
 void assay__set_totals_clear(assay__set_totals *totals)
 {
+    for (size_t i = 0; i < totals->count; i++)
+        free(totals->items[i].rivals);
     free(totals->items);
     *totals = (assay__set_totals){NULL, 0};
 }

@@ -9,6 +9,7 @@
 #define ASSAY_REPORTS_SET_TOTALS_H
 
 #include "reports/cost_rows.h"
+#include "reports/rival_sums.h"
 
 #define ASSAY__SET_WINS 12
 
@@ -24,7 +25,8 @@ typedef struct assay__set_sum { /* ns; NaN: no row is covered, or an interval is
 
 /* One (set, dtype of the results, op, place, question). */
 typedef struct assay__set_total {
-    const char *shape_set, *dtype;
+    const char *shape_set; /* "": all problems of the op that were measured, each once */
+    const char *dtype;
     const char *op;                   /* NULL: all ops of the set */
     const assay__report_place *place; /* NULL: nothing of it was measured anywhere */
     const char *layout, *policy;      /* layout: one letter when all operands lie alike */
@@ -38,6 +40,7 @@ typedef struct assay__set_total {
     double gain_level; /* the least confident interval that went into it; NaN: none did */
     assay__set_win wins[ASSAY__SET_WINS]; /* most first */
     size_t win_count, other_wins;         /* kernels listed; rows that others win */
+    assay__rival_sums *rivals;            /* owned */
 } assay__set_total;
 
 typedef struct assay__set_totals {
@@ -46,7 +49,11 @@ typedef struct assay__set_totals {
 } assay__set_totals;
 
 /* Of the problems that --op and --dtype let through; --backend and --kernel change no pick. */
-assay_status assay__set_totals_load(assay__cost *cost, assay__set_totals *out);
+assay_status assay__set_totals_load(assay__cost *cost, const assay__rival_pairs *pairs,
+                                    assay__set_totals *out);
+/* The same over all problems of an op that were measured, whatever set they are of. */
+assay_status assay__op_totals_load(assay__cost *cost, const assay__rival_pairs *pairs,
+                                   assay__set_totals *out);
 void assay__set_totals_clear(assay__set_totals *totals);
 
 /* "openblas/gemm 12, cpu/avx2 3": into `out`. */

@@ -50,14 +50,15 @@ void report_case_teardown(report_case *c)
     store_folder_remove(c->folder);
 }
 
-int64_t report_put_kernel(report_case *c, const char *name, const char *op, const char *dtypes,
-                          int variant, const assay_claims *claims, bool is_current)
+static int64_t put_kernel(report_case *c, const char *backend, const char *name, const char *op,
+                          const char *dtypes, int variant, const assay_claims *claims,
+                          bool is_current)
 {
     static const assay_claims none = ASSAY_NO_CLAIMS;
     char tunables[32];
     int64_t id = 0;
     assay__db_kernel k = {.kernel = name,
-                          .backend = "cpu",
+                          .backend = backend,
                           .op = op,
                           .dtypes = dtypes,
                           .entry_point = "run",
@@ -75,13 +76,25 @@ int64_t report_put_kernel(report_case *c, const char *name, const char *op, cons
     ck_assert_msg(assay__db_put_revision(c->db, &k, &id) == ASSAY_OK, "%s", assay_last_error());
     if (is_current)
         c->current[c->options.current_count++] =
-            (assay__report_kernel){.backend = "cpu",
+            (assay__report_kernel){.backend = backend,
                                    .op = op,
                                    .dtypes = dtypes,
                                    .kernel = name,
                                    .revision = c->kernel_revision,
                                    .claims = k.claims};
     return id;
+}
+
+int64_t report_put_kernel(report_case *c, const char *name, const char *op, const char *dtypes,
+                          int variant, const assay_claims *claims, bool is_current)
+{
+    return put_kernel(c, "cpu", name, op, dtypes, variant, claims, is_current);
+}
+
+int64_t report_put_rival(report_case *c, const char *backend, const char *name, const char *op,
+                         const char *dtypes, int variant)
+{
+    return put_kernel(c, backend, name, op, dtypes, variant, NULL, true);
 }
 
 int64_t report_put_problem(report_case *c, assay_op_id op, assay_dtype t, const char *params)

@@ -26,6 +26,9 @@ void report_case_teardown(report_case *c);
 /* A kernel of backend "cpu" with everything chosen; in `current` with `is_current`. */
 int64_t report_put_kernel(report_case *c, const char *name, const char *op, const char *dtypes,
                           int variant, const assay_claims *claims, bool is_current);
+/* The same of another backend. */
+int64_t report_put_rival(report_case *c, const char *backend, const char *name, const char *op,
+                         const char *dtypes, int variant);
 int64_t report_put_problem(report_case *c, assay_op_id op, assay_dtype t, const char *params);
 int64_t report_put_measurement(report_case *c, const assay__db_measurement *m);
 int64_t report_put_accuracy(report_case *c, const assay__db_accuracy *a);
