@@ -406,3 +406,45 @@ assay_status assay__projection_compare(const assay__projection *e, const void *y
     return split(&c, compare_rows, e->product.batch * e->product.m, threads,
                  ASSAY__PROJECTION_BLOCK);
 }
+
+/* ---- what to look at ---- */
+
+static int by_share(const void *a, const void *b)
+{
+    const assay__strip *x = a, *y = b;
+
+    if (x->share < y->share || x->share > y->share)
+        return x->share > y->share ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Sorted anew whenever there are twice as many as are kept. */
+static size_t keep_worst(assay__strip *list, size_t n, size_t kept)
+{
+    qsort(list, n, sizeof *list, by_share);
+    return n < kept ? n : kept;
+}
+
+size_t assay__projection_suspects(const double *share, size_t count, size_t others,
+                                  assay__strip *list)
+{
+    size_t beyond = 0, n;
+    double least = -1.0; /* of those kept */
+
+    for (size_t i = 0; i < count; i++)
+        if (!(share[i] <= 1.0))
+            list[beyond++] = (assay__strip){i, share[i]};
+    n = beyond;
+    for (size_t i = 0; i < count; i++) {
+        if (!(share[i] <= 1.0) || share[i] <= least)
+            continue;
+        list[n++] = (assay__strip){i, share[i]};
+        if (n - beyond < 2 * others + 2)
+            continue;
+        n = beyond + keep_worst(list + beyond, n - beyond, others);
+        least = others > 0 ? list[n - 1].share : 1.0;
+    }
+    n = beyond + keep_worst(list + beyond, n - beyond, others);
+    qsort(list, n, sizeof *list, by_share);
+    return n;
+}

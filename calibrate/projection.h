@@ -44,4 +44,13 @@ assay_status assay__projection_compare(const assay__projection *e, const void *y
                                        const assay_accept_spec *spec, unsigned threads,
                                        double *share);
 
+typedef struct assay__strip {
+    size_t at;
+    double share;
+} assay__strip;
+/* Those of `count` strips that are not within their thresholds, all, and of the others the worst
+ * `others`; worst first, of equals the first.  list: room for all.  How many. */
+size_t assay__projection_suspects(const double *share, size_t count, size_t others,
+                                  assay__strip *list);
+
 #endif

@@ -343,41 +343,6 @@ void assay__sweep_reference(const sweep_problem *p, uint64_t elements, char *buf
 
 /* ---- projections of an output ---- */
 
-typedef struct strip {
-    size_t at;
-    double share;
-} strip;
-
-static int by_share(const void *a, const void *b)
-{
-    const strip *x = a, *y = b;
-
-    if (x->share < y->share || x->share > y->share)
-        return x->share > y->share ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-/* Those beyond their thresholds, and of the others the worst; worst first. */
-static size_t choose_strips(const double *share, size_t count, strip *list)
-{
-    strip near[LOOKED_AT + 1];
-    size_t n = 0, kept = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (!(share[i] <= 1.0)) {
-            list[n++] = (strip){i, share[i]};
-        } else if (kept < LOOKED_AT || share[i] > near[kept - 1].share) {
-            near[kept++] = (strip){i, share[i]};
-            qsort(near, kept, sizeof *near, by_share);
-            kept = kept < LOOKED_AT ? kept : LOOKED_AT;
-        }
-    }
-    for (size_t i = 0; i < kept; i++)
-        list[n++] = near[i];
-    qsort(list, n, sizeof *list, by_share);
-    return n;
-}
-
 /* Row of all products, and columns of a strip. */
 static void place_of(const struct sweep_sampled *one, size_t at, int64_t *row, int64_t *first,
                      int64_t *width)
@@ -424,7 +389,8 @@ static assay_status examine(oracle *o, const struct sweep_sampled *one, size_t a
     return ASSAY_OK;
 }
 
-static void describe_strip(const struct sweep_sampled *one, const strip *s, char *buf, size_t cap)
+static void describe_strip(const struct sweep_sampled *one, const assay__strip *s, char *buf,
+                           size_t cap)
 {
     int64_t row, first, width;
 
@@ -433,10 +399,10 @@ static void describe_strip(const struct sweep_sampled *one, const strip *s, char
                    (long long)row, (long long)first, (long long)(first + width - 1), s->share);
 }
 
-static assay_status examine_list(oracle *o, const struct sweep_sampled *one, const strip *list,
-                                 size_t count, const char *y, const assay_accept_spec *spec,
-                                 assay_error_stats *stats, assay_accept_counts *counts,
-                                 size_t *failing)
+static assay_status examine_list(oracle *o, const struct sweep_sampled *one,
+                                 const assay__strip *list, size_t count, const char *y,
+                                 const assay_accept_spec *spec, assay_error_stats *stats,
+                                 assay_accept_counts *counts, size_t *failing)
 {
     const assay__worker_options options = assay__sweep_worker_options(o->s, "ref");
     assay_status status = assay__worker_start(&options, &o->worker);
@@ -458,13 +424,13 @@ static assay_status judge_shares(oracle *o, const struct sweep_sampled *one, con
                                  assay_error_stats *stats, assay_accept_counts *counts, char *why,
                                  size_t cap)
 {
-    strip *list = malloc((count + 1) * sizeof *list);
+    assay__strip *list = malloc((count + 1) * sizeof *list);
     size_t failing, n;
     assay_status status;
 
     if (list == NULL)
         return assay__fail(ASSAY_NOMEM, "strips of an output");
-    n = choose_strips(share, count, list);
+    n = assay__projection_suspects(share, count, LOOKED_AT, list);
     status = examine_list(o, one, list, n, y, spec, stats, counts, &failing);
     if (status == ASSAY_OK && failing < n)
         describe_strip(one, &list[failing], why, cap);

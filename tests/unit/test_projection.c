@@ -365,6 +365,33 @@ START_TEST(seeds_and_streams_give_vectors_of_their_own)
 }
 END_TEST
 
+/* All that are beyond, an infinite one among them, however many; two of the rest. */
+START_TEST(all_beyond_and_the_worst_of_the_rest_are_suspects)
+{
+    double share[200];
+    assay__strip list[200];
+
+    for (size_t i = 0; i < 200; i++)
+        share[i] = (double)((i * 37) % 200) / 201.0;
+    ck_assert_uint_eq(assay__projection_suspects(share, 200, 2, list), 2);
+    ck_assert_double_eq(list[0].share, 199.0 / 201.0);
+    ck_assert_double_eq(list[1].share, 198.0 / 201.0);
+    ck_assert_uint_eq(list[0].at * 37 % 200, 199);
+    ck_assert_uint_eq(assay__projection_suspects(share, 200, 0, list), 0);
+    ck_assert_uint_eq(assay__projection_suspects(share, 1, 5, list), 1);
+    ck_assert_uint_eq(assay__projection_suspects(share, 0, 5, list), 0);
+    share[7] = 1.0; /* still within */
+    for (size_t i = 50; i < 150; i++)
+        share[i] = i == 120 ? INFINITY : 2.0;
+    ck_assert_uint_eq(assay__projection_suspects(share, 200, 2, list), 102);
+    ck_assert_uint_eq(list[0].at, 120);
+    for (size_t i = 1; i < 100; i++)
+        ck_assert_uint_eq(list[i].at, 49 + i + (49 + i >= 120));
+    ck_assert_uint_eq(list[100].at, 7);
+    ck_assert(list[101].share < 1.0);
+}
+END_TEST
+
 /* ---- loops ---- */
 
 enum { N = 37, COUNT = 6, ROWS = 8 };
@@ -436,6 +463,7 @@ int main(void)
     tcase_add_test(c, columns_that_changed_places_are_seen);
     tcase_add_loop_test(c, nothing_depends_on_threads, 0, FORMS);
     tcase_add_test(c, seeds_and_streams_give_vectors_of_their_own);
+    tcase_add_test(c, all_beyond_and_the_worst_of_the_rest_are_suspects);
     tcase_add_test(c, loops_multiply_and_add);
     suite_add_tcase(suite, c);
     SRunner *runner = srunner_create(suite);
