@@ -9,7 +9,9 @@
 #include "backends/cpu/cpu_matmul.h"
 #include "runtime/host_team.h"
 
-enum { NARROW_ROWS = 16, WIDE_ROWS = 12 }; /* rows of C in registers, of one vector or two */
+/* Of 32 registers: 16 sums and op(B), or 24 sums, op(B) and a value of op(A). */
+#define NARROW_ROWS 16
+#define WIDE_ROWS   12
 
 #define REAL     double
 #define VEC      __m512d
@@ -17,7 +19,15 @@ enum { NARROW_ROWS = 16, WIDE_ROWS = 12 }; /* rows of C in registers, of one vec
 #define LANES    8
 #define FN(name) name##_double
 #define OP(call) _mm512_##call##_pd
-#include "backends/cpu/cpu_matmul_direct_avx512.h"
+
+static inline MASK FN(lanes)(int64_t cols)
+{
+    const unsigned lanes = cols >= LANES ? ~0u : cols <= 0 ? 0u : (1u << cols) - 1u;
+
+    return (MASK)lanes;
+}
+
+#include "backends/cpu/cpu_matmul_direct_body.h"
 #undef REAL
 #undef VEC
 #undef MASK
@@ -31,7 +41,15 @@ enum { NARROW_ROWS = 16, WIDE_ROWS = 12 }; /* rows of C in registers, of one vec
 #define LANES    16
 #define FN(name) name##_float
 #define OP(call) _mm512_##call##_ps
-#include "backends/cpu/cpu_matmul_direct_avx512.h"
+
+static inline MASK FN(lanes)(int64_t cols)
+{
+    const unsigned lanes = cols >= LANES ? ~0u : cols <= 0 ? 0u : (1u << cols) - 1u;
+
+    return (MASK)lanes;
+}
+
+#include "backends/cpu/cpu_matmul_direct_body.h"
 
 CPU_ENTRY(matmul_small_avx512_f64)
 {

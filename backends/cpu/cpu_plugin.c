@@ -296,8 +296,8 @@ static const char *const matmul_avx2_sources[] = {"backends/cpu/cpu_matmul_avx2.
                                                   "backends/cpu/cpu_workspace.c", TEAM, NULL};
 static const char *const matmul_avx512_sources[] = {"backends/cpu/cpu_matmul_avx512.c",
                                                     "backends/cpu/cpu_workspace.c", TEAM, NULL};
-static const char *const matmul_small_sources[] = {"backends/cpu/cpu_matmul_small_avx2.c",
-                                                   "backends/cpu/cpu_workspace.c", TEAM, NULL};
+static const char *const matmul_small_sources[] = {"backends/cpu/cpu_matmul_small_avx2.c", TEAM,
+                                                   NULL};
 static const char *const matmul_small_avx512_sources[] = {"backends/cpu/cpu_matmul_small_avx512.c",
                                                           TEAM, NULL};
 static const char *const matmul_dot_avx2_sources[] = {"backends/cpu/cpu_matmul_dot_avx2.c", TEAM,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/cpu/cpu_matmul_direct_avx512.h -- the product without packing for one element type: at
- * most eight rows by two vectors of C in registers.
+/* backends/cpu/cpu_matmul_direct_body.h -- the product without packing for one element type and
+ * vectors of one width: some rows by one or two vectors of C in registers.
  *
- * A template: the including file defines REAL, VEC, MASK, LANES, FN(name) and OP(call).  Rows are a
- * constant in every tile, so that none is computed twice; columns that stick out are masked. */
+ * A template: the including file defines REAL, VEC, MASK, LANES, FN(name), OP(call),
+ * FN(lanes)(cols) that makes the mask of the first columns, and how many rows a tile has at most,
+ * 6, 12 or 16: NARROW_ROWS of one vector, WIDE_ROWS of two.  Rows are a constant in every tile, so
+ * that none is computed twice; columns that stick out are masked, and whole vectors have tiles
+ * without masks, which cost a port each. */
 
 /* What all tiles of a strip of columns share: row r, step p of op(A) is a[r * a_row + p * a_k]. */
 typedef struct FN(strip) {
@@ -17,21 +20,24 @@ typedef struct FN(strip) {
 typedef void FN(tile_fn)(const FN(strip) * s, const REAL *a, const REAL *b, const REAL *old,
                          REAL *c);
 
-static inline MASK FN(lanes)(int64_t cols)
+static inline __attribute__((always_inline)) void FN(store)(REAL *c, MASK lanes, bool whole,
+                                                            VEC sum)
 {
-    unsigned lanes = cols >= LANES ? ~0u : cols <= 0 ? 0u : (1u << cols) - 1u;
-
-    return (MASK)lanes;
+    if (whole)
+        OP(storeu)(c, sum);
+    else
+        OP(mask_storeu)(c, lanes, sum);
 }
 
 /* C = alpha sum + beta old; beta == 0 never reads `old`. */
 static inline __attribute__((always_inline)) void FN(put)(const FN(strip) * s, VEC sum, MASK lanes,
-                                                          const REAL *old, REAL *c)
+                                                          bool whole, const REAL *old, REAL *c)
 {
     sum = OP(mul)(OP(set1)(s->alpha), sum);
     if (s->beta != 0)
-        sum = OP(fmadd)(OP(set1)(s->beta), OP(maskz_loadu)(lanes, old), sum);
-    OP(mask_storeu)(c, lanes, sum);
+        sum =
+            OP(fmadd)(OP(set1)(s->beta), whole ? OP(loadu)(old) : OP(maskz_loadu)(lanes, old), sum);
+    FN(store)(c, lanes, whole, sum);
 }
 
 #define ROWS(X) \
@@ -45,18 +51,18 @@ static inline __attribute__((always_inline)) void FN(put)(const FN(strip) * s, V
         if (wide)                                \
             s##r##h = OP(fmadd)(x, b1, s##r##h); \
     }
-#define STORE(r)                                                     \
-    if (rows > r) {                                                  \
-        OP(mask_storeu)(c + r * c_row, lanes0, s##r##l);             \
-        if (wide)                                                    \
-            OP(mask_storeu)(c + r * c_row + LANES, lanes1, s##r##h); \
+#define STORE(r)                                                      \
+    if (rows > r) {                                                   \
+        FN(store)(c + r * c_row, lanes0, whole || wide, s##r##l);     \
+        if (wide)                                                     \
+            FN(store)(c + r * c_row + LANES, lanes1, whole, s##r##h); \
     }
-#define PUT(r)                                                                     \
-    if (rows > r) {                                                                \
-        FN(put)(s, s##r##l, lanes0, old + r * s->old_row, c + r * c_row);          \
-        if (wide)                                                                  \
-            FN(put)                                                                \
-        (s, s##r##h, lanes1, old + r * s->old_row + LANES, c + r * c_row + LANES); \
+#define PUT(r)                                                                            \
+    if (rows > r) {                                                                       \
+        FN(put)(s, s##r##l, lanes0, whole || wide, old + r * s->old_row, c + r * c_row);  \
+        if (wide)                                                                         \
+            FN(put)                                                                       \
+        (s, s##r##h, lanes1, whole, old + r * s->old_row + LANES, c + r * c_row + LANES); \
     }
 /* A pointer reaches four rows by two distances. */
 #define A_OF_0  a[0]
@@ -120,13 +126,15 @@ static inline __attribute__((always_inline)) void FN(tile)(const FN(strip) * s, 
         FN(tile)(s, a, b, old, c, rows, wide, whole);                                \
     }                                                                                \
     static FN(tile_fn) FN(name##_##rows)
+#define TILES_OF_6(name, wide, whole) \
+    TILE_OF(name, 1, wide, whole);    \
+    TILE_OF(name, 2, wide, whole);    \
+    TILE_OF(name, 3, wide, whole);    \
+    TILE_OF(name, 4, wide, whole);    \
+    TILE_OF(name, 5, wide, whole);    \
+    TILE_OF(name, 6, wide, whole)
 #define TILES_OF_12(name, wide, whole) \
-    TILE_OF(name, 1, wide, whole);     \
-    TILE_OF(name, 2, wide, whole);     \
-    TILE_OF(name, 3, wide, whole);     \
-    TILE_OF(name, 4, wide, whole);     \
-    TILE_OF(name, 5, wide, whole);     \
-    TILE_OF(name, 6, wide, whole);     \
+    TILES_OF_6(name, wide, whole);     \
     TILE_OF(name, 7, wide, whole);     \
     TILE_OF(name, 8, wide, whole);     \
     TILE_OF(name, 9, wide, whole);     \
@@ -139,23 +147,31 @@ static inline __attribute__((always_inline)) void FN(tile)(const FN(strip) * s, 
     TILE_OF(name, 14, wide, whole);    \
     TILE_OF(name, 15, wide, whole);    \
     TILE_OF(name, 16, wide, whole)
-#define NAMES_OF_12(name)                                                               \
-    FN(name##_1), FN(name##_2), FN(name##_3), FN(name##_4), FN(name##_5), FN(name##_6), \
-        FN(name##_7), FN(name##_8), FN(name##_9), FN(name##_10), FN(name##_11), FN(name##_12)
+#define NAMES_OF_6(name) \
+    FN(name##_1), FN(name##_2), FN(name##_3), FN(name##_4), FN(name##_5), FN(name##_6)
+#define NAMES_OF_12(name)                                                                     \
+    NAMES_OF_6(name), FN(name##_7), FN(name##_8), FN(name##_9), FN(name##_10), FN(name##_11), \
+        FN(name##_12)
 #define NAMES_OF_16(name) \
     NAMES_OF_12(name), FN(name##_13), FN(name##_14), FN(name##_15), FN(name##_16)
-TILES_OF_16(narrow_part, false, false);
-TILES_OF_16(narrow, false, true);
-TILES_OF_12(wide_part, true, false);
-TILES_OF_12(wide, true, true);
-static FN(tile_fn) *const FN(narrow_part)[] = {NULL, NAMES_OF_16(narrow_part)};
-static FN(tile_fn) *const FN(narrow)[] = {NULL, NAMES_OF_16(narrow)};
-static FN(tile_fn) *const FN(wide_part)[] = {NULL, NAMES_OF_12(wide_part)};
-static FN(tile_fn) *const FN(wide)[] = {NULL, NAMES_OF_12(wide)};
+#define JOIN_ITS_NUMBER(a, b) a##b
+#define JOIN(a, number)       JOIN_ITS_NUMBER(a, number)
+JOIN(TILES_OF_, NARROW_ROWS)(narrow_part, false, false);
+JOIN(TILES_OF_, NARROW_ROWS)(narrow, false, true);
+JOIN(TILES_OF_, WIDE_ROWS)(wide_part, true, false);
+JOIN(TILES_OF_, WIDE_ROWS)(wide, true, true);
+static FN(tile_fn) *const FN(narrow_part)[] = {NULL, JOIN(NAMES_OF_, NARROW_ROWS)(narrow_part)};
+static FN(tile_fn) *const FN(narrow)[] = {NULL, JOIN(NAMES_OF_, NARROW_ROWS)(narrow)};
+static FN(tile_fn) *const FN(wide_part)[] = {NULL, JOIN(NAMES_OF_, WIDE_ROWS)(wide_part)};
+static FN(tile_fn) *const FN(wide)[] = {NULL, JOIN(NAMES_OF_, WIDE_ROWS)(wide)};
+#undef TILES_OF_6
 #undef TILES_OF_12
 #undef TILES_OF_16
+#undef NAMES_OF_6
 #undef NAMES_OF_12
 #undef NAMES_OF_16
+#undef JOIN_ITS_NUMBER
+#undef JOIN
 #undef TILE_OF
 
 /* As many as registers hold; what is left at the end is halved, as one row alone waits for itself.
