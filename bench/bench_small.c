@@ -281,6 +281,8 @@ static void print_rows(const product *all, const char *type)
     print_ratio(name, ratio(all, SIZES, LIBXSMM, PICKED), NULL, 0, 0.95);
     snprintf(name, sizeof name, "matmul %s 4 to 32 1 thread hot picked over OpenBLAS", type);
     print_ratio(name, ratio(all, SIZES, OPENBLAS, PICKED), NULL, 0, 5.0);
+    snprintf(name, sizeof name, "matmul %s 4 to 32 1 thread hot libxsmm over OpenBLAS", type);
+    print_ratio(name, ratio(all, SIZES, OPENBLAS, LIBXSMM), NULL, 0, 0);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
