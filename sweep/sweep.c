@@ -107,7 +107,7 @@ static assay_status screen(sweep *s, sweep_problem *p)
 
     ASSAY_TRY(assay__sweep_inputs(s, p));
     s->summary->oracle_s += assay__sweep_now_s() - begin;
-    assay__sweep_weigh(s, p);
+    ASSAY_TRY(assay__sweep_weigh(s, p));
     ASSAY_TRY(assay__sweep_visit(s, p, "screen", 0));
     assay__sweep_prune(s, p);
     if (p->is_heavy)

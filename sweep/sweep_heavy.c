@@ -24,6 +24,10 @@
  * both come behind what is known to be nearly as fast as the best. */
 #define UNKNOWN_AT_DEFAULTS 1.15
 #define UNKNOWN             1.5
+/* Who is so many times behind where it was seen is not looked at for more than this part of the
+ * time, however light the problem. */
+#define HOPELESS 10.0
+#define WASTE    0.01
 /* Calls of the default and of the best alone that a problem must have room for, with all visits. */
 #define LEAST_CALLS 12.0
 
@@ -91,48 +95,67 @@ static bool is_alike(const assay_problem *a, const assay_problem *b)
            memcmp(a->dtypes, b->dtypes, sizeof a->dtypes) == 0;
 }
 
-/* Of the variant at that problem, as seen today or by an earlier sweep; NaN: not at all. */
-static double seen_ns(const sweep_problem *q, int64_t revision_row)
+/* As seen today or by an earlier sweep; 0: not at all. */
+static double seen_ns(const sweep_candidate *c)
 {
+    if (c->verdict == ASSAY__VERDICT_WRONG)
+        return 0;
+    return c->screen_ns > 0 ? c->screen_ns : c->seen_ns;
+}
+
+/* What the variants of `q` took, for those of `p` to which no problem nearer than this was known.
+ */
+static void learn_from(sweep_problem *p, const sweep_problem *q, double far, double *nearest)
+{
+    const double scale = work_of(&p->problem) / work_of(&q->problem);
+
     for (size_t i = 0; i < q->count; i++) {
-        const sweep_candidate *c = &q->candidates[i];
-        if (c->revision_row == revision_row && c->verdict != ASSAY__VERDICT_WRONG)
-            return c->screen_ns > 0 ? c->screen_ns : c->seen_ns;
+        const double ns = seen_ns(&q->candidates[i]) * scale;
+        for (size_t o = 0; ns > 0 && o < p->count; o++) {
+            if (p->candidates[o].revision_row != q->candidates[i].revision_row ||
+                !(far < nearest[o]))
+                continue;
+            nearest[o] = far;
+            p->candidates[o].expected_ns = ns;
+        }
     }
-    return (double)NAN;
 }
 
-/* By its rate at the most similar problem where it was seen. */
-static double expected_ns(const sweep *s, const sweep_problem *p, const sweep_candidate *c)
+/* By the rate of each variant at the most similar problem where it was seen. */
+static assay_status expect_times(const sweep *s, sweep_problem *p)
 {
-    double nearest = INFINITY, expected = NAN;
+    double *nearest = malloc((p->count + 1) * sizeof *nearest);
 
-    if (c->screen_ns > 0)
-        return c->screen_ns;
-    for (size_t i = 0; i < s->problem_count; i++) {
-        const sweep_problem *q = &s->problems[i];
-        if (!is_alike(&p->problem, &q->problem))
-            continue;
-        const double ns = seen_ns(q, c->revision_row), far = distance(&p->problem, &q->problem);
-        if (!(ns > 0) || !(far < nearest))
-            continue;
-        nearest = far;
-        expected = ns * work_of(&p->problem) / work_of(&q->problem);
+    if (nearest == NULL)
+        return assay__fail(ASSAY_NOMEM, "expectations of %zu variants", p->count);
+    for (size_t i = 0; i < p->count; i++) {
+        nearest[i] = INFINITY;
+        p->candidates[i].expected_ns = 0;
     }
-    return expected;
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (is_alike(&p->problem, &s->problems[i].problem))
+            learn_from(p, &s->problems[i], distance(&p->problem, &s->problems[i].problem), nearest);
+    free(nearest);
+    return ASSAY_OK;
 }
 
-void assay__sweep_weigh(const sweep *s, sweep_problem *p)
+assay_status assay__sweep_weigh(const sweep *s, sweep_problem *p)
 {
     const double least_ns = 1e9 * least_call_s(s, p);
     double screen_ns = 0;
 
+    ASSAY_TRY(expect_times(s, p));
+    p->best_expected_ns = INFINITY;
     for (size_t i = 0; i < p->count; i++) {
         const sweep_candidate *c = &p->candidates[i];
-        if (!c->out)
-            screen_ns += SCREEN_CALLS * fmax(least_ns, expected_ns(s, p, c)); /* leaves NaN out */
+        if (c->out)
+            continue;
+        screen_ns += SCREEN_CALLS * fmax(least_ns, c->expected_ns); /* leaves NaN out */
+        if (c->expected_ns > 0)
+            p->best_expected_ns = fmin(p->best_expected_ns, c->expected_ns);
     }
     p->is_heavy = 1e-9 * screen_ns > SCREEN_SHARE * assay__sweep_problem_s(s);
+    return ASSAY_OK;
 }
 
 /* At its defaults, on the most threads of those that compete. */
@@ -175,64 +198,66 @@ static int by_prospect(const void *a, const void *b)
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static prospect prospect_of(const sweep *s, const sweep_problem *p, size_t i, double ns,
-                            double best_ns)
+static prospect prospect_of(const sweep *s, const sweep_problem *p, size_t i)
 {
     const sweep_candidate *c = &p->candidates[i];
     prospect out = {
         .rank = c->kernel->desc->default_rank, .name = c->kernel->desc->name, .index = i};
 
-    if (isnan(ns))
-        out.key = is_typical(s, p, c) ? UNKNOWN_AT_DEFAULTS : UNKNOWN;
+    if (c->expected_ns > 0)
+        out.key = c->expected_ns / p->best_expected_ns;
     else
-        out.key = ns / best_ns;
+        out.key = is_typical(s, p, c) ? UNKNOWN_AT_DEFAULTS : UNKNOWN;
     return out;
 }
 
 assay_status assay__sweep_rank(const sweep *s, const sweep_problem *p, size_t *order, size_t n)
 {
     prospect *list = calloc(n + 1, sizeof *list);
-    double *ns = calloc(n + 1, sizeof *ns), best = INFINITY;
 
-    if (list == NULL || ns == NULL) {
-        free(list);
-        free(ns);
+    if (list == NULL)
         return assay__fail(ASSAY_NOMEM, "order of %zu variants", n);
-    }
-    for (size_t i = 0; i < n; i++) {
-        ns[i] = expected_ns(s, p, &p->candidates[order[i]]);
-        best = fmin(best, ns[i]); /* fmin leaves NaN out */
-    }
     for (size_t i = 0; i < n; i++)
-        list[i] = prospect_of(s, p, order[i], ns[i], best);
+        list[i] = prospect_of(s, p, order[i]);
     qsort(list, n, sizeof *list, by_prospect);
     for (size_t i = 0; i < n; i++)
         order[i] = list[i].index;
     free(list);
-    free(ns);
     return ASSAY_OK;
 }
 
 /* ---- what there is no time for ---- */
 
-bool assay__sweep_search_ends(const sweep *s, const sweep_problem *p, const sweep_candidate *next)
+static bool leave(sweep_candidate *c)
 {
-    const double expected = expected_ns(s, p, next);
-    const double takes_s = isnan(expected) ? 0 : 1e-9 * SCREEN_CALLS * expected;
+    c->out = c->unsearched = true;
+    return true;
+}
+
+bool assay__sweep_pass_over(const sweep *s, const sweep_problem *p, sweep_candidate *c)
+{
+    const double may_s = assay__sweep_problem_s(s);
+    const double takes_s = 1e-9 * SCREEN_CALLS * c->expected_ns;
+    const double behind = c->expected_ns / p->best_expected_ns;
     size_t screened = 0;
 
     for (size_t i = 0; i < p->count; i++)
         screened += p->candidates[i].screen_ns > 0;
-    return p->is_heavy && !next->is_default && !next->is_incumbent && screened >= 2 &&
-           p->spent_s + takes_s > SCREEN_SHARE * assay__sweep_problem_s(s);
-}
-
-void assay__sweep_leave(const sweep *s, sweep_candidate *c)
-{
-    c->out = c->unsearched = true;
-    (void)snprintf(c->reason, sizeof c->reason,
-                   "not searched: the problem's %s went to variants likelier to win",
-                   assay__format_time(1e9 * assay__sweep_problem_s(s)).text);
+    if (c->is_default || c->is_incumbent || screened < 2)
+        return false;
+    if (p->is_heavy && p->spent_s + takes_s > SCREEN_SHARE * may_s) {
+        (void)snprintf(c->reason, sizeof c->reason,
+                       "not searched: the problem's %s went to variants likelier to win",
+                       assay__format_time(1e9 * may_s).text);
+        return leave(c);
+    }
+    if (behind > HOPELESS && takes_s > WASTE * may_s) {
+        (void)snprintf(c->reason, sizeof c->reason,
+                       "not searched: %.0f times the best by its rate at the most similar problem",
+                       behind);
+        return leave(c);
+    }
+    return false;
 }
 
 size_t assay__sweep_searched(const sweep_problem *p)

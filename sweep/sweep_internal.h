@@ -96,7 +96,8 @@ typedef struct sweep_candidate {
     uint64_t elements; /* behind these figures, when the proof is not exhaustive */
     const struct sweep_exhaust *exhaust; /* its run over all inputs; NULL: none */
     double screen_ns;
-    double seen_ns; /* its time in a finished route, which is not measured again; 0: none */
+    double seen_ns;     /* its time in a finished route, which is not measured again; 0: none */
+    double expected_ns; /* by its rate at a similar problem; 0: not known */
     size_t visit_count;
     double visit_ns[SWEEP_VISITS];  /* median of a visit */
     size_t twin_count;              /* visits in which the default stayed as its own rival, too */
@@ -126,9 +127,10 @@ typedef struct sweep_problem {
     sweep_candidate *candidates;
     size_t count, total; /* candidates; size of the whole space */
     size_t default_index;
-    bool skip;      /* resumed whole, or nothing can run it */
-    bool is_heavy;  /* to screen all variants takes longer than a problem may */
-    double spent_s; /* inside calls of its variants */
+    bool skip;               /* resumed whole, or nothing can run it */
+    bool is_heavy;           /* to screen all variants takes longer than a problem may */
+    double spent_s;          /* inside calls of its variants */
+    double best_expected_ns; /* infinite: nothing is known */
     assay__input_plan in;
     assay__output_plan out;
     size_t sets;
@@ -327,16 +329,17 @@ assay_status assay__sweep_below_floor(sweep *s, const sweep_problem *p, const sw
 assay_status assay__sweep_order(sweep *s);
 /* What a problem may take. */
 double assay__sweep_problem_s(const sweep *s);
-/* Sets is_heavy, by the peaks and by what is expected of the variants. */
-void assay__sweep_weigh(const sweep *s, sweep_problem *p);
+/* Sets is_heavy and what is expected of the variants, by the peaks and by what they did at similar
+ * problems, today or before. */
+assay_status assay__sweep_weigh(const sweep *s, sweep_problem *p);
 /* Why the problem is left alone: all visits of two variants take longer than a problem may, by far.
  */
 bool assay__sweep_too_long(const sweep *s, const sweep_problem *p, char *reason, size_t cap);
-/* Sorts indices of candidates by what their rates at similar problems let expect. */
+/* Sorts indices of candidates by what is expected of them. */
 assay_status assay__sweep_rank(const sweep *s, const sweep_problem *p, size_t *order, size_t n);
-/* Does the time for screening, less what went to those before `next`, not suffice for it? */
-bool assay__sweep_search_ends(const sweep *s, const sweep_problem *p, const sweep_candidate *next);
-void assay__sweep_leave(const sweep *s, sweep_candidate *c);
+/* Leaves a candidate that is due to be screened out, with the reason, when the time for screening
+ * does not suffice or it is hopelessly behind; false: it is to be screened. */
+bool assay__sweep_pass_over(const sweep *s, const sweep_problem *p, sweep_candidate *c);
 /* Candidates that were not left. */
 size_t assay__sweep_searched(const sweep_problem *p);
 /* Drops those whose visits do not fit what a heavy problem has left, the slowest first. */

@@ -388,7 +388,7 @@ static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, as
 
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
 {
-    const bool is_search = p->is_heavy && strcmp(kind, "screen") == 0;
+    const bool is_search = strcmp(kind, "screen") == 0;
     place *order = calloc(p->count + 1, sizeof *order);
     assay__worker *w = NULL;
     assay_status status = ASSAY_OK;
@@ -397,14 +397,12 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
     if (order == NULL)
         return assay__fail(ASSAY_NOMEM, "visit order");
     n = order_of(s, p, kind, ordinal, order);
-    if (is_search)
+    if (is_search && p->is_heavy)
         status = put_likely_first(s, p, order, n);
     for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
         sweep_candidate *c = &p->candidates[order[i].index];
-        if (is_search && assay__sweep_search_ends(s, p, c)) {
-            assay__sweep_leave(s, c);
+        if (is_search && assay__sweep_pass_over(s, p, c))
             continue;
-        }
         status = assay__sweep_check_stop(s);
         if (status == ASSAY_OK)
             status = visit_one(s, p, c, &w, order[i].is_twin ? "twin" : kind);
