@@ -20,6 +20,11 @@ assay_status onednn_softmax(const assay_launch *launch);
 /* conv2d and both its gradients. */
 assay_status onednn_conv2d(const assay_launch *launch);
 assay_status onednn_cast(const assay_launch *launch);
+/* Elementwise ops, reductions and layer_norm. */
+assay_status onednn_simple(const assay_launch *launch);
+bool onednn_elementwise_usable(const assay_problem *problem, const int64_t *tunables);
+bool onednn_reduce_usable(const assay_problem *problem, const int64_t *tunables);
+bool onednn_layer_norm_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_cast_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_conv2d_usable(const assay_problem *problem, const int64_t *tunables);
 bool onednn_matmul_usable(const assay_problem *problem, const int64_t *tunables);
@@ -41,6 +46,33 @@ bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables
     X(U8, I32, "u8_i32")     \
     X(I8, BF16, "i8_bf16")   \
     X(U8, BF16, "u8_bf16")
+
+/* Ops of onednn_simple, where the library follows their law, which is asked: X(op, dtype, operands,
+ * usable, call).  2.6 makes numbers of NaN in relu, maximum, minimum and the reductions by them,
+ * and zeros of subnormals in tanh of bf16: rows with that reason.  Without a row: exp, sigmoid and
+ * silu end where results are subnormal, log has no digit left beside 1. */
+#define ONEDNN_NAME_F32  "f32"
+#define ONEDNN_NAME_BF16 "bf16"
+#define ONEDNN_SIMPLE(X)                                                                     \
+    X(add, F32, 3, elementwise, "dnnl_binary_desc_init")                                     \
+    X(sub, F32, 3, elementwise, "dnnl_binary_desc_init")                                     \
+    X(mul, F32, 3, elementwise, "dnnl_binary_desc_init")                                     \
+    X(div, F32, 3, elementwise, "dnnl_binary_desc_init")                                     \
+    X(maximum, F32, 3, elementwise, "dnnl_binary_desc_init")                                 \
+    X(minimum, F32, 3, elementwise, "dnnl_binary_desc_init")                                 \
+    X(relu, F32, 2, elementwise, "dnnl_eltwise_forward_desc_init")                           \
+    X(tanh, F32, 2, elementwise, "dnnl_eltwise_forward_desc_init")                           \
+    X(tanh, BF16, 2, elementwise, "dnnl_eltwise_forward_desc_init")                          \
+    X(gelu, F32, 2, elementwise, "dnnl_eltwise_forward_desc_init")                           \
+    X(gelu_erf, F32, 2, elementwise, "dnnl_eltwise_forward_desc_init")                       \
+    X(sum_reduce, F32, 2, reduce, "dnnl_reduction_desc_init")                                \
+    X(sum_reduce, BF16, 2, reduce, "dnnl_reduction_desc_init")                               \
+    X(mean_reduce, F32, 2, reduce, "dnnl_reduction_desc_init")                               \
+    X(mean_reduce, BF16, 2, reduce, "dnnl_reduction_desc_init")                              \
+    X(max_reduce, F32, 2, reduce, "dnnl_reduction_desc_init")                                \
+    X(min_reduce, F32, 2, reduce, "dnnl_reduction_desc_init")                                \
+    X(layer_norm_last_dim, F32, 2, layer_norm, "dnnl_layer_normalization_forward_desc_init") \
+    X(layer_norm_last_dim, BF16, 2, layer_norm, "dnnl_layer_normalization_forward_desc_init")
 
 #if HAVE_ONEDNN
 
@@ -76,6 +108,10 @@ bool onednn_softmax_usable(const assay_problem *problem, const int64_t *tunables
     X(dilated_convolution_forward_desc_init)          \
     X(dilated_convolution_backward_data_desc_init)    \
     X(dilated_convolution_backward_weights_desc_init) \
+    X(binary_desc_init)                               \
+    X(eltwise_forward_desc_init)                      \
+    X(reduction_desc_init)                            \
+    X(layer_normalization_forward_desc_init)          \
     X(reorder_primitive_desc_create)                  \
     X(primitive_desc_create)                          \
     X(primitive_desc_query)                           \
@@ -105,7 +141,7 @@ enum { ONEDNN_OPERANDS = 4, ONEDNN_RANK = 5 };
 typedef struct onednn_problem {
     int64_t op, threads, rank;
     int64_t dims[ONEDNN_OPERANDS][ONEDNN_RANK], strides[ONEDNN_OPERANDS][ONEDNN_RANK];
-    double alpha, beta;
+    double alpha, beta, eps;
     int32_t dtype, out_dtype, count; /* of operands, the output last */
     /* Of convolutions: filters in groups have one extent more; steps and places as in conv2d. */
     int64_t filter, groups, step[2], gap[2], pad[2];
@@ -142,6 +178,13 @@ dnnl_status_t onednn_describe_conv2d(const onednn_library *l, const onednn_probl
                                      const_dnnl_primitive_attr_t attributes,
                                      dnnl_primitive_desc_t *out);
 
+/* Is it one of onednn_simple's?  The same for one over operands as `md` says. */
+bool onednn_is_simple(int64_t op);
+dnnl_status_t onednn_describe_simple(const onednn_library *l, const onednn_problem *p,
+                                     const dnnl_memory_desc_t *md,
+                                     const_dnnl_primitive_attr_t attributes,
+                                     dnnl_primitive_desc_t *out);
+
 /* A descriptor for the problem: dnnl_unimplemented where this CPU has none. */
 dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
                               dnnl_primitive_desc_t *out);
@@ -153,6 +196,9 @@ bool onednn_implements(const onednn_library *l, const onednn_problem *p);
 assay_status onednn_run(const assay_launch *launch, const onednn_library *l,
                         const onednn_problem *p, void *const *data);
 
+/* The library of a launch. */
+assay_status onednn_opened(const assay_launch *launch, const onednn_library **out);
+
 /* Types as oneDNN calls them: F32, BF16, F16, I32, I8 and U8. */
 dnnl_data_type_t onednn_type(assay_dtype t);
 
@@ -162,6 +208,14 @@ enum { ONEDNN_LANES = 16 };
 /* A small problem of this op, dtype and dtype of results, to ask what is implemented. */
 void onednn_example(assay_op_id op, assay_dtype t, assay_dtype result, onednn_problem *out);
 void onednn_conv2d_example(assay_op_id op, assay_dtype t, onednn_problem *out);
+/* dims: n, rows and cols, or what is before, of and behind the axis; the rest 1. */
+void onednn_simple_example(assay_op_id op, assay_dtype t, const int64_t dims[3],
+                           onednn_problem *out);
+
+/* Does the library compute one of onednn_simple's as the catalogue's law says?  `text` names it in
+ * the reason. */
+assay_status onednn_ask_law(assay_instance *instance, const onednn_library *l, assay_op_id op,
+                            assay_dtype t, const char *text);
 
 #endif
 #endif

@@ -112,6 +112,11 @@ static const struct onednn_ability {
     {"onednn_cast_" text, "cast of " text, ASSAY_OP_cast, ASSAY_##from, ASSAY_##to},
     ONEDNN_CASTS(X)
 #undef X
+#define X(op, t, operands, usable, call)                                                      \
+    {"onednn_" #op "_" ONEDNN_NAME_##t, #op " of " ONEDNN_NAME_##t, ASSAY_OP_##op, ASSAY_##t, \
+     ASSAY_##t},
+        ONEDNN_SIMPLE(X)
+#undef X
 };
 
 /* In which arithmetic it computes in f32, by what it was told. */
@@ -249,6 +254,8 @@ assay_status onednn_identify(assay_instance *instance, const char *what, char *b
         ASSAY_TRY(ask_of_nan(instance, l, a));
     if (a->op == ASSAY_OP_cast)
         ASSAY_TRY(ask_of_cast(instance, l, a));
+    if (onednn_is_simple((int64_t)a->op))
+        ASSAY_TRY(onednn_ask_law(instance, l, a->op, a->dtype, a->text));
     const dnnl_version_t *v = l->version();
     memcpy(&symbol, &l->version, sizeof symbol);
     snprintf(version, sizeof version, "%d.%d.%d", v->major, v->minor, v->patch);

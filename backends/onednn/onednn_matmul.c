@@ -159,6 +159,8 @@ void onednn_example(assay_op_id op, assay_dtype t, assay_dtype result, onednn_pr
         describe_cast(t, result, 1024, 1, out);
     else if (op == ASSAY_OP_fused_linear)
         describe_linear(&g, t, 1, out);
+    else if (onednn_is_simple((int64_t)op))
+        onednn_simple_example(op, t, (int64_t[]){32, 32, 1}, out);
     else
         describe_softmax(op, (int64_t[]){32, 32, onednn_is_axis((int64_t)op) ? ONEDNN_LANES : 1}, t,
                          1, out);
@@ -169,7 +171,7 @@ static int64_t threads_of(const assay_launch *launch)
     return launch->tunables != NULL ? launch->tunables[0] : 1;
 }
 
-static assay_status opened(const assay_launch *launch, const onednn_library **out)
+assay_status onednn_opened(const assay_launch *launch, const onednn_library **out)
 {
     const char *why;
 
@@ -185,7 +187,7 @@ assay_status onednn_matmul(const assay_launch *launch)
     matmul_launch g;
     onednn_problem p;
 
-    ASSAY_TRY(opened(launch, &l));
+    ASSAY_TRY(onednn_opened(launch, &l));
     matmul_read(launch, &g);
     if (g.batch == 0 || g.m == 0 || g.n == 0)
         return ASSAY_OK;
@@ -202,7 +204,7 @@ assay_status onednn_linear(const assay_launch *launch)
     matmul_launch g;
     onednn_problem p;
 
-    ASSAY_TRY(opened(launch, &l));
+    ASSAY_TRY(onednn_opened(launch, &l));
     matmul_read_operands(launch, &g);
     if (g.batch == 0 || g.m == 0 || g.n == 0)
         return ASSAY_OK;
@@ -217,7 +219,7 @@ assay_status onednn_cast(const assay_launch *launch)
     const onednn_library *l;
     onednn_problem p;
 
-    ASSAY_TRY(opened(launch, &l));
+    ASSAY_TRY(onednn_opened(launch, &l));
     if (x->dims[0] == 0)
         return ASSAY_OK;
     describe_cast(x->dtype, y->dtype, x->dims[0], threads_of(launch), &p);
@@ -232,7 +234,7 @@ assay_status onednn_softmax(const assay_launch *launch)
     int64_t dims[3] = {x->dims[0], x->dims[1], x->rank == 3 ? x->dims[2] : 1};
     onednn_problem p;
 
-    ASSAY_TRY(opened(launch, &l));
+    ASSAY_TRY(onednn_opened(launch, &l));
     if (dims[0] == 0 || dims[1] == 0 || dims[2] == 0)
         return ASSAY_OK;
     describe_softmax((assay_op_id)launch->problem->op, dims, x->dtype, threads_of(launch), &p);

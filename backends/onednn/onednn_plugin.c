@@ -16,6 +16,9 @@ static const char *const sources[] = {"backends/onednn/onednn_matmul.c",
 static const char *const conv2d_sources[] = {"backends/onednn/onednn_conv2d.c",
                                              "backends/onednn/onednn_primitive.c",
                                              "backends/onednn/onednn_library.c", NULL};
+static const char *const simple_sources[] = {"backends/onednn/onednn_simple.c",
+                                             "backends/onednn/onednn_primitive.c",
+                                             "backends/onednn/onednn_library.c", NULL};
 static const char *const f32[] = {"onednn", NULL};
 static const char *const matmul_bf16[] = {"onednn_matmul_bf16", NULL};
 static const char *const matmul_f16[] = {"onednn_matmul_f16", NULL};
@@ -138,6 +141,18 @@ ONEDNN_CASTS(X)
             "dnnl_reorder_primitive_desc_create", onednn_cast),                   \
      .dtype_count = 2, .dtypes = {ASSAY_##from, ASSAY_##to}, .caps = {CONTIGUOUS, CONTIGUOUS}},
 
+#define X(op, t, operands, usable, call) \
+    static const char *const op##_library_##t[] = {"onednn_" #op "_" ONEDNN_NAME_##t, NULL};
+ONEDNN_SIMPLE(X)
+#undef X
+#define OPERANDS_2(t) .dtype_count = 2, .dtypes = {t, t}, .caps = {CONTIGUOUS, CONTIGUOUS}
+#define OPERANDS_3(t) \
+    .dtype_count = 3, .dtypes = {t, t, t}, .caps = {CONTIGUOUS, CONTIGUOUS, CONTIGUOUS}
+#define SIMPLE(op, t, operands, usable, call)                                    \
+    {COMMON_FROM(simple_sources, "onednn_" #op, ASSAY_OP_##op, op##_library_##t, \
+                 onednn_##usable##_usable, call, onednn_simple),                 \
+     OPERANDS_##operands(ASSAY_##t)},
+
 static const assay_kernel_desc kernels[] = {MATMUL(ASSAY_F32, f32),
                                             MATMUL(ASSAY_BF16, matmul_bf16),
                                             MATMUL(ASSAY_F16, matmul_f16),
@@ -159,6 +174,6 @@ static const assay_kernel_desc kernels[] = {MATMUL(ASSAY_F32, f32),
                                             DATA(ASSAY_BF16, data_bf16),
                                             FILTER(ASSAY_F32, filter_f32),
                                             FILTER(ASSAY_BF16, filter_bf16),
-                                            ONEDNN_CASTS(CAST)};
+                                            ONEDNN_SIMPLE(SIMPLE) ONEDNN_CASTS(CAST)};
 
 HOST_PLUGIN("onednn", onednn_identify);

@@ -214,6 +214,8 @@ dnnl_status_t onednn_describe(const onednn_library *l, const onednn_problem *p,
             l->reorder_primitive_desc_create(out, &md[0], l->engine, &md[1], l->engine, attributes);
     else if (p->op == ASSAY_OP_matmul || p->op == ASSAY_OP_fused_linear)
         status = describe_product(l, p, md, attributes, out);
+    else if (onednn_is_simple(p->op))
+        status = onednn_describe_simple(l, p, md, attributes, out);
     else
         status = describe_softmax(l, p, md, attributes, out);
     l->primitive_attr_destroy(attributes);
@@ -314,6 +316,10 @@ int onednn_argument(const onednn_problem *p, int i)
     static const int data_args[] = {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC};
     static const int filter_args[] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS};
 
+    static const int binary_args[] = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_DST};
+
+    if (p->count == 3 && onednn_is_simple(p->op))
+        return binary_args[i];
     if (p->op == ASSAY_OP_conv2d_backward_data)
         return data_args[i];
     if (p->op == ASSAY_OP_conv2d_backward_filter)

@@ -19,15 +19,27 @@ typedef struct sleef_function {
 } sleef_function;
 
 typedef struct sleef_library {
-    sleef_function exp;
+    sleef_function exp, log, tanh, erf, sqrt;
 } sleef_library;
 
 /* Opens the library on the first call; NULL with the reason in *why (static) when it cannot. */
 const sleef_library *sleef_open(const char **why);
 
-/* One function on one width.  Arguments above `doubtful` go to `exact`, element by element. */
+/* What is made of a function: nothing else, or one that SLEEF lacks. */
+typedef enum sleef_form {
+    SLEEF_PLAIN,
+    SLEEF_SIGMOID,
+    SLEEF_SILU,
+    SLEEF_GELU,
+    SLEEF_GELU_ERF,
+    SLEEF_RSQRT
+} sleef_form;
+
+/* One function on one width.  Of f64, arguments above `doubtful` go to `exact`, element by element,
+ * where the form is SLEEF_PLAIN. */
 typedef struct sleef_step {
     sleef_fn fn;
+    sleef_form form;
     double doubtful;
     double (*exact)(double);
 } sleef_step;
@@ -38,11 +50,17 @@ void sleef_map_f32_avx2(const sleef_step *step, const void *x, void *y, int64_t 
 void sleef_map_f64_avx2(const sleef_step *step, const void *x, void *y, int64_t n);
 void sleef_map_f32_avx512(const sleef_step *step, const void *x, void *y, int64_t n);
 void sleef_map_f64_avx512(const sleef_step *step, const void *x, void *y, int64_t n);
+/* The same for forms that are not SLEEF_PLAIN. */
+void sleef_form_f32_avx2(const sleef_step *step, const void *x, void *y, int64_t n);
+void sleef_form_f64_avx2(const sleef_step *step, const void *x, void *y, int64_t n);
+void sleef_form_f32_avx512(const sleef_step *step, const void *x, void *y, int64_t n);
+void sleef_form_f64_avx512(const sleef_step *step, const void *x, void *y, int64_t n);
 
 /* Positions of the tunables. */
 enum { SLEEF_THREADS, SLEEF_BITS };
 
-assay_status sleef_exp(const assay_launch *launch);
+/* Of each op that the manifest has a row for. */
+assay_status sleef_unary(const assay_launch *launch);
 bool sleef_usable(const assay_problem *problem, const int64_t *tunables);
 
 #endif

@@ -14,12 +14,13 @@ static const char *const places[] = {"/usr/lib/x86_64-linux-gnu/libsleef.so.3", 
     {                                        \
         name, offsetof(sleef_library, field) \
     }
-static const assay__opened_symbol symbols[] = {
-    TAKE("Sleef_expf8_u10", exp.f32[0]),
-    TAKE("Sleef_expf16_u10", exp.f32[1]),
-    TAKE("Sleef_expd4_u10", exp.f64[0]),
-    TAKE("Sleef_expd8_u10", exp.f64[1]),
-};
+#define TAKE_ALL(stem, bound)                                                                      \
+    TAKE("Sleef_" #stem "f8_" bound, stem.f32[0]), TAKE("Sleef_" #stem "f16_" bound, stem.f32[1]), \
+        TAKE("Sleef_" #stem "d4_" bound, stem.f64[0]),                                             \
+        TAKE("Sleef_" #stem "d8_" bound, stem.f64[1])
+static const assay__opened_symbol symbols[] = {TAKE_ALL(exp, "u10"), TAKE_ALL(log, "u10"),
+                                               TAKE_ALL(tanh, "u10"), TAKE_ALL(erf, "u10"),
+                                               TAKE_ALL(sqrt, "u05")};
 
 static const assay__opened_spec spec = {
     .title = "SLEEF",

@@ -16,6 +16,8 @@ static const assay_tunable tunables[] = {
 static const char *const sources[] = {"backends/sleef/sleef_unary.c",
                                       "backends/sleef/sleef_map_avx2.c",
                                       "backends/sleef/sleef_map_avx512.c",
+                                      "backends/sleef/sleef_form_avx2.c",
+                                      "backends/sleef/sleef_form_avx512.c",
                                       "backends/sleef/sleef_library.c",
                                       "runtime/host_team.c",
                                       NULL};
@@ -26,19 +28,32 @@ static const char *const libraries[] = {"sleef", "libm.so.6", NULL};
         ASSAY_CAP_OFFSET, 0 \
     }
 
-/* u10: SLEEF promises 1.0 ULP, so at most one value away from the correctly rounded one. */
-#define EXP(dtype, call)                                                                          \
+#define UNARY(op_, dtype, name_, claimed, call)                                                   \
     {                                                                                             \
-        .struct_size = sizeof(assay_kernel_desc), .name = "sleef_exp_u10", .op = ASSAY_OP_exp,    \
+        .struct_size = sizeof(assay_kernel_desc), .name = name_, .op = ASSAY_OP_##op_,            \
         .dtype_count = 2, .dtypes = {dtype, dtype}, .caps = {CONTIGUOUS, CONTIGUOUS},             \
         .default_rank = 33, .tunables = tunables, .tunable_count = 2, .can_run_fn = sleef_usable, \
         .requires_isa = "avx2,fma", .sources = sources, .libraries = libraries,                   \
-        .claims = {1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_MACHINE}, .entry_point = call,          \
-        .run = sleef_exp                                                                          \
+        .claims = {claimed, -1.0, -1.0, -1.0, ASSAY_STABILITY_MACHINE}, .entry_point = call,      \
+        .run = sleef_unary                                                                        \
     }
+/* u10: SLEEF promises 1.0 ULP, so at most one value away from the correctly rounded one. */
+#define PLAIN(op)                                                                                \
+    UNARY(op, ASSAY_F32, "sleef_" #op "_u10", 1.0, "Sleef_" #op "f8_u10, Sleef_" #op "f16_u10"), \
+        UNARY(op, ASSAY_F64, "sleef_" #op "_u10", 1.0, "Sleef_" #op "d4_u10, Sleef_" #op "d8_u10")
+/* Made of a function: f32 is claimed as all its inputs were measured. */
+#define FORM(op, of, f32)                                                       \
+    UNARY(op, ASSAY_F32, "sleef_" #op, f32, "Sleef_" of "f8, Sleef_" of "f16"), \
+        UNARY(op, ASSAY_F64, "sleef_" #op, -1.0, "Sleef_" of "d4, Sleef_" of "d8")
 
-static const assay_kernel_desc kernels[] = {EXP(ASSAY_F32, "Sleef_expf8_u10, Sleef_expf16_u10"),
-                                            EXP(ASSAY_F64, "Sleef_expd4_u10, Sleef_expd8_u10")};
+static const assay_kernel_desc kernels[] = {PLAIN(exp),
+                                            PLAIN(log),
+                                            PLAIN(tanh),
+                                            FORM(sigmoid, "exp", 2.0),
+                                            FORM(silu, "exp", 5.0),
+                                            FORM(gelu, "tanh", -1.0),
+                                            FORM(gelu_erf, "erf", -1.0),
+                                            FORM(rsqrt, "sqrt", 1.0)};
 
 static assay_status library_identity(assay_instance *instance, const char *name, char *buf,
                                      size_t cap)

@@ -65,6 +65,42 @@ START_TEST(arithmetic_is_that_of_the_types_whatever_the_environment_says)
 }
 END_TEST
 
+/* What the library leaves undefined, or would take as another number, is left to others. */
+static const struct limit {
+    assay_op_id op;
+    const char *params;
+    bool is_taken;
+} limits[] = {
+    {ASSAY_OP_sum_reduce, "outer=2,axis=2,inner=1", true},
+    {ASSAY_OP_sum_reduce, "outer=2,axis=1,inner=3", false},
+    {ASSAY_OP_mean_reduce, "outer=2,axis=0,inner=3", false},
+    {ASSAY_OP_sum_reduce, "outer=0,axis=2,inner=2147483648", false},
+    {ASSAY_OP_layer_norm_last_dim, "rows=2,cols=3", true},
+    {ASSAY_OP_layer_norm_last_dim, "rows=2,cols=3,eps=0", true},
+    {ASSAY_OP_layer_norm_last_dim, "rows=2,cols=3,eps=0x1p-127", false},
+    {ASSAY_OP_layer_norm_last_dim, "rows=2,cols=3,eps=0x1p+128", false},
+    {ASSAY_OP_layer_norm_last_dim, "rows=2,cols=0", false},
+    {ASSAY_OP_add, "n=7", true},
+};
+
+START_TEST(problems_beyond_what_is_documented_are_left_to_others)
+{
+    const struct limit *l = &limits[_i];
+    const assay_kernel_desc *k = plugin_kernel(plugin_load("onednn"), l->op, ASSAY_F32, NULL);
+    char text[64], *rest = text;
+    assay_problem p;
+
+    snprintf(text, sizeof text, "%s", l->params);
+    ck_assert_int_eq(assay_problem_init(l->op, ASSAY_F32, &p), ASSAY_OK);
+    for (char *item; (item = strsep(&rest, ",")) != NULL;) {
+        char *value = strchr(item, '=');
+        *value++ = '\0';
+        ck_assert_int_eq(assay_problem_set(&p, item, value), ASSAY_OK);
+    }
+    ck_assert_msg(k->can_run_fn(&p, NULL) == l->is_taken, "%s", l->params);
+}
+END_TEST
+
 /* ---- convolutions ---- */
 
 enum { PROBLEMS = 1500, SAMPLE = 48, ASKERS = 3 };
@@ -183,6 +219,8 @@ int main(void)
     TCase *tcase = tcase_create("onednn");
 
     tcase_add_test(tcase, arithmetic_is_that_of_the_types_whatever_the_environment_says);
+    tcase_add_loop_test(tcase, problems_beyond_what_is_documented_are_left_to_others, 0,
+                        (int)(sizeof limits / sizeof *limits));
     tcase_add_test(tcase, answers_that_are_kept_are_those_of_the_library);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
