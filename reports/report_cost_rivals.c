@@ -35,8 +35,8 @@ static void cell_where(assay__page *page, const assay__rival_sum *r)
     if (isnan(r->wins_flops_lo))
         assay__page_cell(page, NULL);
     else
-        assay__page_cellf(page, "%s to %s flop", assay__format_real(r->wins_flops_lo, 3).text,
-                          assay__format_real(r->wins_flops_hi, 3).text);
+        assay__page_cellf(page, "%.3g to %.3g MFLOP", 1e-6 * r->wins_flops_lo,
+                          1e-6 * r->wins_flops_hi);
 }
 
 static void cell_gain(assay__page *page, const assay__rival_sum *r)

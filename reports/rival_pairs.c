@@ -15,7 +15,7 @@
 
 /* ---- visits ---- */
 
-typedef enum stay_kind { SCREEN, MEASURE, CONFIRM, TWIN } stay_kind;
+typedef enum stay_kind { SCREEN, MEASURE, CONFIRM, TWIN } stay_kind; /* rivals have no twins */
 
 /* A variant's time in one visit. */
 typedef struct stay {
@@ -82,7 +82,7 @@ static assay_status add_stay(void *cookie, const assay__report_visit *v)
     stays *s = cookie;
     const stay_kind kind = kind_of(v->kind);
 
-    if (kind == TWIN || v->sample_count == 0)
+    if (v->sample_count == 0)
         return ASSAY_OK;
     void *bigger = assay__report_grow(s->items, s->count, sizeof *s->items);
     if (bigger == NULL)

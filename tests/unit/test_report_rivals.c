@@ -289,22 +289,67 @@ START_TEST(picked_slower_within_the_slack_is_not)
 }
 END_TEST
 
-/* Wrong or stale variants are nobody's fastest. */
-START_TEST(rejected_and_stale_are_no_rivals)
+START_TEST(one_common_visit_gives_no_interval)
+{
+    int64_t m;
+
+    plant(2.0);
+    m = put_measurement(small, other, 15);
+    put_visits(m, "measure", 1, (double[]){15}, 1);
+    report_case_make(&c, "cost", ASSAY__REPORT_CSV);
+    is(row_of("", "blis"), "paired", "2");
+    is(row_of("", "blis"), "judged", "0");
+    is_near(row_of("", "blis"), "gain", sqrt(4.0 * 1.5));
+}
+END_TEST
+
+START_TEST(best_alone_has_a_ratio_everywhere)
+{
+    int64_t m;
+
+    plant(2.0);
+    m = put_measurement(large, other, 50);
+    put_visits(m, "measure", 1, (double[]){50, 100, 200}, 3);
+    report_case_make(&c, "cost", ASSAY__REPORT_CSV);
+    is_near(row_of("", "blis"), "gain", 0.5);
+    is(row_of("", "blis"), "is_best", "0");
+}
+END_TEST
+
+static void check_no_blis(void)
+{
+    report_case_make(&c, "cost", ASSAY__REPORT_CSV);
+    ck_assert_uint_gt(report_csv_rows(c.text), 0);
+    for (size_t i = 1; i <= report_csv_rows(c.text); i++)
+        ck_assert_str_ne(report_csv_field(c.text, i, "rival"), "blis");
+}
+
+static void put_other(int64_t problem, assay__verdict verdict)
 {
     assay__db_measurement m = store_measurement(&c.rows);
 
-    plant(2.0);
-    m.problem = small;
+    m.problem = problem;
     m.revision = other;
     m.layout = "ccc";
     m.median_ns = 1;
-    m.verdict = ASSAY__VERDICT_WRONG;
+    m.verdict = verdict;
     report_put_measurement(&c, &m);
+}
+
+START_TEST(rejected_are_no_rivals)
+{
+    plant(2.0);
+    put_other(small, ASSAY__VERDICT_WRONG);
+    put_other(large, ASSAY__VERDICT_WRONG);
+    check_no_blis();
+}
+END_TEST
+
+START_TEST(stale_are_no_rivals)
+{
+    plant(2.0);
     c.current[2].revision = "0000000000000000000000000000000000000000000000000000000000000001";
-    report_case_make(&c, "cost", ASSAY__REPORT_CSV);
-    for (size_t i = 1; i <= report_csv_rows(c.text); i++)
-        ck_assert_str_ne(report_csv_field(c.text, i, "rival"), "blis");
+    check_no_blis();
 }
 END_TEST
 
@@ -355,7 +400,10 @@ int main(void)
     tcase_add_test(all, confirming_visits_are_paired_in_order);
     tcase_add_test(all, picked_slower_is_named);
     tcase_add_test(all, picked_slower_within_the_slack_is_not);
-    tcase_add_test(all, rejected_and_stale_are_no_rivals);
+    tcase_add_test(all, one_common_visit_gives_no_interval);
+    tcase_add_test(all, best_alone_has_a_ratio_everywhere);
+    tcase_add_test(all, rejected_are_no_rivals);
+    tcase_add_test(all, stale_are_no_rivals);
     tcase_add_test(all, forms_say_the_same);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);
