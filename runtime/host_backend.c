@@ -198,7 +198,7 @@ assay_status assay__host_wrap(assay_instance *instance, void *host, uint64_t byt
     return put_slot(instance, host, bytes, false, out);
 }
 
-/* Host address behind a buffer, with its size.  Lock held. */
+/* Host address behind a buffer, with its size.  Lock held, but for plain memory. */
 static assay_status slot_memory(assay_instance *instance, assay_buffer buffer, char **memory,
                                 uint64_t *bytes)
 {
@@ -220,6 +220,8 @@ static assay_status slot_memory(assay_instance *instance, assay_buffer buffer, c
 static assay_status find_memory(assay_instance *instance, assay_buffer buffer, char **memory,
                                 uint64_t *bytes)
 {
+    if (buffer.owner == 0) /* no slot to guard, and threads that share this instance would meet */
+        return slot_memory(instance, buffer, memory, bytes);
     pthread_mutex_lock(&instance->lock);
     assay_status status = slot_memory(instance, buffer, memory, bytes);
     pthread_mutex_unlock(&instance->lock);
