@@ -16,6 +16,8 @@
 
 /* Elements of A at a time: some rows, some of each. */
 enum { CHUNK_ROWS = 64, CHUNK_K = 128 };
+/* Elements of a column of B at a time. */
+enum { PIECE_K = 512 };
 #define U 0x1p-53
 
 /* Fours of a row of strips, even in number: the loops take two at a time. */
@@ -155,19 +157,26 @@ static void project_rows(crew *c, int64_t from, int64_t to, double *room)
         }
 }
 
-/* The same where B is stored by columns of op(B): a piece of each column at a time. */
+/* The same where B is stored by columns of op(B): a piece of each column of a block at a time, long
+ * enough for what is fetched ahead to be of use. */
 static void project_columns(crew *c, int64_t from, int64_t to, double *room)
 {
     const assay__projection *e = c->e;
     const assay__product *g = &e->product;
     const size_t count = padded(e->blocks);
+    double *sums = room + PIECE_K;
 
-    for (int64_t p = from; p < to; p += CHUNK_K)
-        for (int64_t j = 0; j < g->n; j++) {
-            const int64_t k = to - p < CHUNK_K ? to - p : CHUNK_K;
-            widen(c->from[1], dtype_of(e, 1), (c->batch * g->n + j) * g->k + p, k, room);
-            c->loops->add(room, e->vectors + 4 * j, (size_t)k, count,
-                          c->projected + 4 * ((size_t)p * count + (size_t)(j / e->width)));
+    for (int64_t p = from; p < to; p += PIECE_K)
+        for (int64_t block = 0; block < e->blocks; block++) {
+            const int64_t k = to - p < PIECE_K ? to - p : PIECE_K, first = block * e->width;
+            memset(sums, 0, 4 * (size_t)k * sizeof *sums);
+            for (int64_t j = first; j < first + width_at(e, block); j++) {
+                widen(c->from[1], dtype_of(e, 1), (c->batch * g->n + j) * g->k + p, k, room);
+                c->loops->add(room, e->vectors + 4 * j, (size_t)k, sums);
+            }
+            for (int64_t i = 0; i < k; i++)
+                memcpy(c->projected + 4 * ((size_t)(p + i) * count + (size_t)block), sums + 4 * i,
+                       4 * sizeof *sums);
         }
 }
 
@@ -208,8 +217,12 @@ static void finish_row(crew *c, int64_t row, const double *sums, double *room)
     }
 }
 
+/* What projecting B needs, either way. */
+#define PROJECT_ROOM (5 * PIECE_K)
+
 static size_t chunk_room(const assay__projection *e)
 {
+    _Static_assert(CHUNK_ROWS * CHUNK_K >= PROJECT_ROOM, "products of a batch project there");
     return CHUNK_ROWS * CHUNK_K + 4 * CHUNK_ROWS * padded(e->blocks) + ASSAY__PROJECTION_BLOCK;
 }
 
@@ -256,8 +269,7 @@ static assay_status expect_one(crew *c, unsigned threads)
     const assay__product *g = &c->e->product;
 
     memset(c->projected, 0, 4 * (size_t)g->k * padded(c->e->blocks) * sizeof(double));
-    ASSAY_TRY(split(c, g->trans_b ? project_columns : project_rows, g->k, threads,
-                    ASSAY__PROJECTION_BLOCK));
+    ASSAY_TRY(split(c, g->trans_b ? project_columns : project_rows, g->k, threads, PROJECT_ROOM));
     return split(c, expect_rows, g->m, threads, chunk_room(c->e));
 }
 

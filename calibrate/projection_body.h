@@ -37,12 +37,12 @@ static void dot(const double *x, const double *fours, size_t n, double *sum)
     STORE(sum, all);
 }
 
-static void add(const double *x, const double *row, size_t n, size_t step, double *out)
+static void add(const double *x, const double *row, size_t n, double *out)
 {
     four r, s;
 
     LOAD(r, row);
-    for (size_t p = 0; p < n; p++, out += 4 * step) {
+    for (size_t p = 0; p < n; p++, out += 4) {
         LOAD(s, out);
         s = MULTIPLY_ADD(SPREAD(x[p]), r, s);
         STORE(out, s);

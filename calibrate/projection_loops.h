@@ -11,8 +11,8 @@
 typedef struct assay__projection_loops {
     /* sum[4] += x[j] * fours[j], over n */
     void (*dot)(const double *x, const double *fours, size_t n, double *sum);
-    /* out[p * step] += x[p] * four, over n; step counts fours */
-    void (*add)(const double *x, const double *four, size_t n, size_t step, double *out);
+    /* out[p] += x[p] * four, over n */
+    void (*add)(const double *x, const double *four, size_t n, double *out);
     /* out[i][c] += sum over p of x(i, p) * fours[p][c]: rows x k times k x count.  x(i, p) lies at
      * i * row_step + p * step; rows of the others are `count` fours, count even, rows a multiple of
      * four. */

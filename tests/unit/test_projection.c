@@ -426,9 +426,9 @@ static void check_loops(const assay__projection_loops *loops)
             naive(x[j], fours + 4 * j, want);
         check_close(got, want, 4);
     }
-    loops->add(x, fours, N, COUNT, got + 4);
+    loops->add(x, fours, N, got + 4);
     for (size_t p = 0; p < N; p++)
-        naive(x[p], fours, want + 4 + 4 * COUNT * p);
+        naive(x[p], fours, want + 4 + 4 * p);
     check_close(got, want, 4 * N * COUNT);
     for (int transposed = 0; transposed < 2; transposed++) {
         const size_t row_step = transposed ? 1 : N, step = transposed ? ROWS : 1;
