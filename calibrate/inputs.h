@@ -70,5 +70,8 @@ assay_status assay__stratum_find(assay_op_id op, const char *name, assay_stratum
  * ASSAY_INVALID: no such operand, a stratum that the op lacks, elements outside the operand. */
 assay_status assay__inputs_fill(const assay_problem *problem, assay_stratum stratum, uint64_t seed,
                                 unsigned operand, uint64_t first, uint64_t count, void *dst);
+/* All elements of an operand, by up to `threads` threads: the same for every number of them. */
+assay_status assay__inputs_fill_all(const assay_problem *problem, assay_stratum stratum,
+                                    uint64_t seed, unsigned operand, unsigned threads, void *dst);
 
 #endif

@@ -45,7 +45,7 @@ static assay_status fill(const sweep *s, const sweep_problem *p, const char *nam
         if (strcmp(name, EXHAUSTIVE) == 0)
             fill_patterns(to, n);
         else
-            ASSAY_TRY(assay__inputs_fill(&p->problem, stratum, s->o->seed, i, 0, (uint64_t)n, to));
+            ASSAY_TRY(assay__inputs_fill_all(&p->problem, stratum, s->o->seed, i, s->cpus, to));
     }
     return ASSAY_OK;
 }

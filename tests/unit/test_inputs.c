@@ -455,6 +455,32 @@ START_TEST(casts_to_integers_are_not_mostly_zero)
 }
 END_TEST
 
+/* 200,003: parts that are not alike, and do not end with a chunk of the generator. */
+START_TEST(threads_change_nothing)
+{
+    static const unsigned threads[] = {0, 2, 3, 64};
+    const char *const s[] = {"n", "200003", NULL};
+    const assay_problem p = problem_of("add", types[_i], s);
+    const size_t bytes = 200003 * assay_dtype_bytes(types[_i]);
+    char *one = malloc(bytes), *many = malloc(bytes);
+
+    ck_assert(one != NULL && many != NULL);
+    ck_assert_int_eq(assay__inputs_fill(&p, ASSAY_STRATUM_NORMAL, 7, 1, 0, 200003, one), ASSAY_OK);
+    for (size_t i = 0; i < 4; i++) {
+        memset(many, 0, bytes);
+        ck_assert_int_eq(assay__inputs_fill_all(&p, ASSAY_STRATUM_NORMAL, 7, 1, threads[i], many),
+                         ASSAY_OK);
+        ck_assert_mem_eq(one, many, bytes);
+    }
+    ck_assert_int_eq(assay__inputs_fill_all(&p, ASSAY_STRATUM_MASKED, 7, 1, 3, many),
+                     ASSAY_INVALID);
+    ck_assert_msg(strstr(assay_last_error(), "none of this op's") != NULL, "%s",
+                  assay_last_error());
+    free(one);
+    free(many);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("inputs");
@@ -464,6 +490,7 @@ int main(void)
     suite_add_tcase(suite, each);
     tcase_set_timeout(all, 60);
     tcase_add_loop_test(all, every_stratum_fills_every_operand_alike_in_pieces, 0, TYPES);
+    tcase_add_loop_test(all, threads_change_nothing, 0, TYPES);
     tcase_add_loop_test(all, whole_operands_use_every_bit, 0, 6);
     tcase_add_loop_test(all, whole_specials_hold_both_ends, 0, 6);
     tcase_add_loop_test(all, edges_of_a_cast_hold_ties, 0, sizeof turns / sizeof *turns);
