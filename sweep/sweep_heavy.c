@@ -103,39 +103,55 @@ static double seen_ns(const sweep_candidate *c)
     return c->screen_ns > 0 ? c->screen_ns : c->seen_ns;
 }
 
-/* What the variants of `q` took, for those of `p` to which no problem nearer than this was known.
- */
-static void learn_from(sweep_problem *p, const sweep_problem *q, double far, double *nearest)
+/* What a variant took at its most similar problem and at the next, by its rate there; one of them
+ * may have been disturbed. */
+typedef struct known {
+    double far[2], ns[2];
+} known;
+
+static void know(known *k, double far, double ns)
+{
+    const size_t at = far < k->far[0] ? 0 : 1;
+
+    if (!(far < k->far[at]))
+        return;
+    if (at == 0) {
+        k->far[1] = k->far[0];
+        k->ns[1] = k->ns[0];
+    }
+    k->far[at] = far;
+    k->ns[at] = ns;
+}
+
+static void learn_from(const sweep_problem *p, const sweep_problem *q, known *of)
 {
     const double scale = work_of(&p->problem) / work_of(&q->problem);
+    const double far = distance(&p->problem, &q->problem);
 
     for (size_t i = 0; i < q->count; i++) {
         const double ns = seen_ns(&q->candidates[i]) * scale;
-        for (size_t o = 0; ns > 0 && o < p->count; o++) {
-            if (p->candidates[o].revision_row != q->candidates[i].revision_row ||
-                !(far < nearest[o]))
-                continue;
-            nearest[o] = far;
-            p->candidates[o].expected_ns = ns;
-        }
+        for (size_t o = 0; ns > 0 && o < p->count; o++)
+            if (p->candidates[o].revision_row == q->candidates[i].revision_row)
+                know(&of[o], far, ns);
     }
 }
 
-/* By the rate of each variant at the most similar problem where it was seen. */
 static assay_status expect_times(const sweep *s, sweep_problem *p)
 {
-    double *nearest = malloc((p->count + 1) * sizeof *nearest);
+    known *of = malloc((p->count + 1) * sizeof *of);
 
-    if (nearest == NULL)
+    if (of == NULL)
         return assay__fail(ASSAY_NOMEM, "expectations of %zu variants", p->count);
-    for (size_t i = 0; i < p->count; i++) {
-        nearest[i] = INFINITY;
-        p->candidates[i].expected_ns = 0;
-    }
+    for (size_t i = 0; i < p->count; i++)
+        of[i] = (known){{INFINITY, INFINITY}, {INFINITY, INFINITY}};
     for (size_t i = 0; i < s->problem_count; i++)
         if (is_alike(&p->problem, &s->problems[i].problem))
-            learn_from(p, &s->problems[i], distance(&p->problem, &s->problems[i].problem), nearest);
-    free(nearest);
+            learn_from(p, &s->problems[i], of);
+    for (size_t i = 0; i < p->count; i++) {
+        const double ns = fmin(of[i].ns[0], of[i].ns[1]);
+        p->candidates[i].expected_ns = isinf(ns) ? 0 : ns;
+    }
+    free(of);
     return ASSAY_OK;
 }
 
@@ -252,9 +268,9 @@ bool assay__sweep_pass_over(const sweep *s, const sweep_problem *p, sweep_candid
         return leave(c);
     }
     if (behind > HOPELESS && takes_s > WASTE * may_s) {
-        (void)snprintf(c->reason, sizeof c->reason,
-                       "not searched: %.0f times the best by its rate at the most similar problem",
-                       behind);
+        (void)snprintf(
+            c->reason, sizeof c->reason,
+            "not searched: %.0f times the best by its rates at the most similar problems", behind);
         return leave(c);
     }
     return false;
