@@ -163,10 +163,15 @@ assay_status assay__db_find_measurement(assay__db *db, int64_t revision, int64_t
 assay_status assay__db_find_accuracy(assay__db *db, int64_t revision, int64_t deployment,
                                      int64_t problem, int *found, assay__db_accuracy *out,
                                      int64_t *id);
-assay_status assay__db_find_route(assay__db *db, int64_t deployment, int64_t problem,
-                                  const char *layout, uint32_t align, const char *policy,
-                                  int *found, int64_t *winner_revision, char *profile,
-                                  size_t profile_cap);
+typedef struct assay__db_known_route {
+    int found;
+    int64_t winner_revision; /* 0: none */
+    char profile[32];
+    double problem_s; /* that its sweep gave a problem; NaN: not said */
+} assay__db_known_route;
+/* The current route for the key fields of `key`. */
+assay_status assay__db_find_route(assay__db *db, const assay__db_route *key,
+                                  assay__db_known_route *out);
 /* Candidates of the current route for the key fields of `key`; none: count 0.  The caller frees. */
 assay_status assay__db_route_candidates(assay__db *db, const assay__db_route *key,
                                         assay__route_candidate **out, size_t *count);

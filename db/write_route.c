@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* db/write_route.c -- table route. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ const assay__sql assay__sql_route[] = {
                    " candidates) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                    0},
     [ROUTE_FIND] = {"route find",
-                    "SELECT ifnull(t.winner_revision, 0), s.profile"
+                    "SELECT ifnull(t.winner_revision, 0), s.profile, CASE WHEN"
+                    " json_valid(s.settings_json) THEN s.settings_json ->> 'problem_s' END"
                     " FROM route AS t CROSS JOIN sweep AS s ON s.id = t.sweep"
                     " WHERE t.deployment = ?1 AND t.problem = ?2 AND t.layout = ?3"
                     " AND t.align = ?4 AND t.policy = ?5 AND t.superseded_utc IS NULL",
@@ -72,30 +74,22 @@ assay_status assay__db_put_route(assay__db *db, const assay__db_route *r)
     return assay__db_leave(db, put_route(db, r));
 }
 
-assay_status assay__db_find_route(assay__db *db, int64_t deployment, int64_t problem,
-                                  const char *layout, uint32_t align, const char *policy,
-                                  int *found, int64_t *winner_revision, char *profile,
-                                  size_t profile_cap)
+assay_status assay__db_find_route(assay__db *db, const assay__db_route *key,
+                                  assay__db_known_route *out)
 {
+    assay__db_known_route route = {.problem_s = (double)NAN};
     assay__query q;
-    const assay__db_route key = {.deployment = deployment,
-                                 .problem = problem,
-                                 .layout = layout,
-                                 .align = align,
-                                 .policy = policy};
-    int64_t winner = 0;
 
     ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_route[ROUTE_FIND], &q));
-    bind_key(&q, &key);
-    bool any = assay__query_step(&q);
-    if (any) {
-        winner = assay__column_int(&q);
-        if (profile_cap > 0)
-            snprintf(profile, profile_cap, "%s", assay__column_text(&q));
+    bind_key(&q, key);
+    if (assay__query_step(&q)) {
+        route.found = 1;
+        route.winner_revision = assay__column_int(&q);
+        (void)snprintf(route.profile, sizeof route.profile, "%s", assay__column_text(&q));
+        route.problem_s = assay__column_real(&q);
     }
     ASSAY_TRY(assay__query_done(&q));
-    *found = any;
-    *winner_revision = winner;
+    *out = route;
     return ASSAY_OK;
 }
 

@@ -350,21 +350,24 @@ static assay_status add_incumbent(sweep *s, sweep_problem *p, int64_t winner)
 
 static assay_status mark_incumbent(sweep *s, sweep_problem *p)
 {
-    char policy[48], profile[32] = "";
-    int64_t winner = 0;
-    int found = 0;
+    char policy[48];
+    const assay__db_route key = {.deployment = s->deployment_row,
+                                 .problem = p->row,
+                                 .layout = p->layout,
+                                 .align = s->o->align,
+                                 .policy = policy};
+    assay__db_known_route known;
 
     (void)assay_policy_format(s->o->policy, policy, sizeof policy);
-    ASSAY_TRY(assay__db_find_route(s->db, s->deployment_row, p->row, p->layout, s->o->align, policy,
-                                   &found, &winner, profile, sizeof profile));
-    if (!found || winner == 0)
+    ASSAY_TRY(assay__db_find_route(s->db, &key, &known));
+    if (!known.found || known.winner_revision == 0)
         return ASSAY_OK;
     for (size_t i = 0; i < p->count; i++)
-        if (p->candidates[i].revision_row == winner) {
+        if (p->candidates[i].revision_row == known.winner_revision) {
             p->candidates[i].is_incumbent = true;
             return ASSAY_OK;
         }
-    return add_incumbent(s, p, winner);
+    return add_incumbent(s, p, known.winner_revision);
 }
 
 assay_status assay__sweep_candidates(sweep *s, sweep_problem *p)

@@ -96,16 +96,13 @@ static assay_status keep_others(sweep *s, const sweep_problem *p, assay__db_rout
 static assay_status keep_winner(sweep *s, const sweep_candidate *today, size_t today_count,
                                 assay__db_route *row)
 {
-    char profile[32];
-    int64_t winner = 0;
-    int found = 0;
+    assay__db_known_route known;
 
-    ASSAY_TRY(assay__db_find_route(s->db, row->deployment, row->problem, row->layout, row->align,
-                                   row->policy, &found, &winner, profile, sizeof profile));
-    for (size_t i = today_count; found && i < row->candidate_count; i++)
-        if ((int64_t)row->candidates[i].revision_row == winner &&
+    ASSAY_TRY(assay__db_find_route(s->db, row, &known));
+    for (size_t i = today_count; known.found && i < row->candidate_count; i++)
+        if ((int64_t)row->candidates[i].revision_row == known.winner_revision &&
             !(today->hi_ns < row->candidates[i].lo_ns))
-            row->winner_revision = winner;
+            row->winner_revision = known.winner_revision;
     return ASSAY_OK;
 }
 

@@ -91,7 +91,7 @@ static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidat
 }
 
 /* Finished: the same profile published a route in which every candidate of today took part.  Those
- * that its budget left out did as well, unless another budget is asked for. */
+ * that the time of the problem left out did as well, unless it has more today. */
 static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, bool *finished)
 {
     const assay__db_route key = {.deployment = s->deployment_row,
@@ -100,20 +100,18 @@ static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, 
                                  .align = s->o->align,
                                  .policy = policy};
     assay__route_candidate *records = NULL;
-    char profile[32] = "";
-    int64_t winner = 0;
     size_t count = 0, known = 0;
-    int found = 0;
+    assay__db_known_route route;
 
-    ASSAY_TRY(assay__db_find_route(s->db, s->deployment_row, p->row, p->layout, s->o->align, policy,
-                                   &found, &winner, profile, sizeof profile));
-    if (!found || strcmp(profile, s->o->profile->name) != 0)
+    ASSAY_TRY(assay__db_find_route(s->db, &key, &route));
+    if (!route.found || strcmp(route.profile, s->o->profile->name) != 0)
         return ASSAY_OK;
+    const bool has_more = !(route.problem_s >= assay__sweep_problem_s(s));
     ASSAY_TRY(assay__db_route_candidates(s->db, &key, &records, &count));
     for (size_t i = 0; i < p->count; i++)
         for (size_t r = 0; r < count; r++)
             if (records[r].revision_row == (uint64_t)p->candidates[i].revision_row) {
-                known += !(records[r].verdict == ASSAY__VERDICT_NONE && s->o->problem_s > 0);
+                known += !(records[r].verdict == ASSAY__VERDICT_NONE && has_more);
                 p->candidates[i].seen_ns = records[r].time_ns > 0 ? records[r].time_ns : 0;
                 break;
             }

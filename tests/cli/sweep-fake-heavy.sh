@@ -35,7 +35,8 @@ most() { sqlite3 "$1" "SELECT max(n) || ' ' || count(*) FROM (SELECT count(*) n 
 
 # It is finished, until more time is given: then only what was left is screened.
 before=$(stays "$WORK/a.db")
-fake_sweep "$WORK/a.db" matmul "$heavy" --resume
+fake_sweep "$WORK/a.db" matmul "$heavy" --resume --problem-budget 100ms
+fake_sweep "$WORK/a.db" matmul "$heavy" --resume --problem-budget 50ms
 [ "$(stays "$WORK/a.db")" = "$before" ] || fail "measured again"
 fake_sweep "$WORK/a.db" matmul "$heavy" --resume --problem-budget 60s
 query '.searched == 12 and .total == 12 and .kernel == "fake_c" and (.tunables | test("variant=3"))'
