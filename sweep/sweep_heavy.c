@@ -25,9 +25,11 @@
 #define UNKNOWN_AT_DEFAULTS 1.15
 #define UNKNOWN             1.5
 /* Who is so many times behind where it was seen is not looked at for more than this part of the
- * time, however light the problem. */
-#define HOPELESS 10.0
-#define WASTE    0.01
+ * time, however light the problem.  NEAR: sizes that differ by a factor of four in all. */
+#define HOPELESS      10.0
+#define HOPELESS_NEAR 4.0
+#define NEAR          1.4
+#define WASTE         0.001
 /* Calls of the default and of the best alone that a problem must have room for, with all visits. */
 #define LEAST_CALLS 12.0
 
@@ -150,6 +152,7 @@ static assay_status expect_times(const sweep *s, sweep_problem *p)
     for (size_t i = 0; i < p->count; i++) {
         const double ns = fmin(of[i].ns[0], of[i].ns[1]);
         p->candidates[i].expected_ns = isinf(ns) ? 0 : ns;
+        p->candidates[i].expected_near = of[i].far[1] < NEAR;
     }
     free(of);
     return ASSAY_OK;
@@ -267,7 +270,7 @@ bool assay__sweep_pass_over(const sweep *s, const sweep_problem *p, sweep_candid
                        assay__format_time(1e9 * may_s).text);
         return leave(c);
     }
-    if (behind > HOPELESS && takes_s > WASTE * may_s) {
+    if (behind > (c->expected_near ? HOPELESS_NEAR : HOPELESS) && takes_s > WASTE * may_s) {
         (void)snprintf(
             c->reason, sizeof c->reason,
             "not searched: %.0f times the best by its rates at the most similar problems", behind);

@@ -98,6 +98,7 @@ typedef struct sweep_candidate {
     double screen_ns;
     double seen_ns;     /* its time in a finished route, which is not measured again; 0: none */
     double expected_ns; /* by its rate at a similar problem; 0: not known */
+    bool expected_near; /* at two that are very similar */
     size_t visit_count;
     double visit_ns[SWEEP_VISITS];  /* median of a visit */
     size_t twin_count;              /* visits in which the default stayed as its own rival, too */

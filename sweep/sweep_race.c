@@ -10,11 +10,11 @@
 #include "runtime/error.h"
 #include "sweep/sweep_internal.h"
 
-/* Visits that all say so: one in ten is off by more than BEHIND, so that of the variants which are
- * as fast as the best one in a thousand is lost, and of those that are faster by it none. */
+/* The best is faster by this in each of so many visits, the screening one among them until there
+ * are three.  One visit in ten is off by more than the last, so that of the variants which are as
+ * fast as the best one in a thousand is lost, and of those that are faster by it none. */
+static const double behind_after[] = {INFINITY, 1.5, 1.25, 1.1};
 #define RACE_VISITS 3
-/* The best is faster by this in each of them. */
-#define BEHIND 1.1
 
 static bool is_in(const sweep_candidate *c)
 {
@@ -77,6 +77,8 @@ static double least_behind(const sweep_candidate *c, const sweep_candidate *lead
 {
     double least = INFINITY;
 
+    if (visits < RACE_VISITS)
+        least = c->screen_ns / leader->screen_ns;
     for (size_t v = 0; v < visits; v++)
         least = fmin(least, c->visit_ns[v] / leader->visit_ns[v]);
     return least;
@@ -86,7 +88,8 @@ static assay_status drop(sweep_candidate *c, size_t visits, double behind)
 {
     c->out = true;
     (void)snprintf(c->reason, sizeof c->reason,
-                   "at least %.2f times the best in each of %zu visits", behind, visits);
+                   "at least %.2f times the best in each of %zu visit%s", behind, visits,
+                   visits == 1 ? "" : "s");
     return assay__sweep_interval(c->visit_ns, c->visit_count, &c->time_ns, &c->lo_ns, &c->hi_ns);
 }
 
@@ -97,13 +100,13 @@ assay_status assay__sweep_race(sweep_problem *p)
     const sweep_candidate *leader;
 
     assay__sweep_mark_front(p);
-    for (size_t visits = RACE_VISITS; (leader = leader_of(p, visits)) != NULL; visits++)
+    for (size_t visits = 1; (leader = leader_of(p, visits)) != NULL; visits++)
         for (size_t i = 0; i < p->count; i++) {
             sweep_candidate *c = &p->candidates[i];
             if (!may_drop(c) || c == leader || c->visit_count < visits)
                 continue;
             const double behind = least_behind(c, leader, visits);
-            if (behind > BEHIND)
+            if (behind > behind_after[visits < RACE_VISITS ? visits : RACE_VISITS])
                 ASSAY_TRY(drop(c, visits, behind));
         }
     return ASSAY_OK;

@@ -78,11 +78,16 @@ budget=10s ln_sweep "$WORK/g.db"
 jq -se '.[0].searched == 12 and .[1].searched == 11' "$WORK/stdout" >/dev/null || fail "the hopeless one was tried"
 [[ "$(tried "$WORK/g.db" 'm=16')" != *fake_c3* ]] || fail "another was left out"
 [ "$(sqlite3 "$WORK/g.db" "SELECT count(*) FROM measurement WHERE reason LIKE 'not searched: 1___ times the best by its rates at the most similar problems'")" = 1 ] || fail "not said why"
-budget=200s ln_sweep "$WORK/i.db"
-jq -se '.[1].searched == 12' "$WORK/stdout" >/dev/null || fail "a hundredth of the time is nothing"
+budget=2000s ln_sweep "$WORK/i.db"
+jq -se '.[1].searched == 12' "$WORK/stdout" >/dev/null || fail "a thousandth of the time is nothing"
 script 94 'kernel=* ns=0 per_unit=320 sd=0.01'
 budget=10s ln_sweep "$WORK/j.db"
 jq -se '.[1].searched == 12' "$WORK/stdout" >/dev/null || fail "five times behind is hopeless"
+
+# Where sizes hardly differ, four times behind is as bad.
+printf 'op,dtype,m,n,k\nmatmul,f32,8,8,64\nmatmul,f32,8,8,65\nmatmul,f32,16,8,64\nmatmul,f32,64,64,64\n' >"$WORK/two.csv"
+budget=60s ln_sweep "$WORK/p.db"
+jq -se 'map(.searched) == [12, 12, 3, 12]' "$WORK/stdout" >/dev/null || fail "five times behind nearby: $(jq -c .searched "$WORK/stdout" | paste -sd ,)"
 
 # One disturbed stay is no verdict: the next problem speaks, too.
 printf 'op,dtype,m,n,k\nmatmul,f32,8,8,64\nmatmul,f32,16,16,64\nmatmul,f32,32,32,64\n' >"$WORK/three.csv"

@@ -46,3 +46,22 @@ fake_sweep "$WORK/c.db" matmul m=8,n=8,k=64
 script 84 'kernel=fake_a ns=10000 sd=0.005' 'kernel=fake_b ns=8000 sd=0.005 off=4' 'kernel=fake_c ns=9600 sd=0.005'
 fake_sweep "$WORK/d.db" matmul m=8,n=8,k=64
 has "$WORK/d.db" fake_c 'confirm 4,measure 6,screen 1'
+
+# Who is farther behind stops earlier, when screening said so as well.
+standard() { # DB
+    expect 0 '*' '' assay sweep --db "$1" --plugins "$WORK/plugins" --backend fake --op matmul --dtype f32 --shape m=8,n=8,k=64 \
+        --threads 1 --profile standard --quiet --json
+}
+best=('kernel=fake_a ns=10000 sd=0.005' 'kernel=fake_b ns=8000 sd=0.005')
+script 85 "${best[@]}" 'kernel=fake_c ns=12800 sd=0.005'
+standard "$WORK/e.db"
+has "$WORK/e.db" fake_c 'measure 1,screen 1'
+[[ $(reason "$WORK/e.db" fake_c) == *'the best in each of 1 visit ok 1' ]] || fail "reason: $(reason "$WORK/e.db" fake_c)"
+last=$(cat "$WORK/visits")
+script 85 "${best[@]}" 'kernel=fake_c ns=10600 sd=0.005'
+standard "$WORK/f.db"
+has "$WORK/f.db" fake_c 'measure 2,screen 1'
+# The processes of the seven measuring and five confirming visits come last.
+script 85 "${best[@]}" 'kernel=fake_c ns=8200 sd=0.005' "kernel=fake_c process=$((last - 12)) ns=12800"
+standard "$WORK/g.db"
+has "$WORK/g.db" fake_c 'measure 3,screen 1'

@@ -5,7 +5,7 @@
 # resumed each time, it ends with what an undisturbed one has: the same variants of the same
 # problems, the same winners, nothing measured twice, crashed variants not run again.
 . tests/support/fake_sweep.bash
-truth=('kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8000' 'kernel=fake_c threads=1 variant=2 crash_at=1')
+truth=('kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8300' 'kernel=fake_c threads=1 variant=2 crash_at=1')
 sweep=(assay sweep --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape 'n=64|65|66|67' --threads 1
     --profile quick --quiet --json)
 facts() { # DB -- which variant of which problem has which verdict and how many visits; who won
