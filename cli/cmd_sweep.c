@@ -363,8 +363,6 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
     ASSAY_TRY(read_align(a->common.align, &o->align));
     ASSAY_TRY(assay_policy_parse(
         a->common.policy != NULL ? a->common.policy : "rotate/alone/kernel", &o->policy));
-    if (o->policy.load != 0 || o->policy.span != 0)
-        return assay__fail(ASSAY_INVALID, "--policy: a sweep measures load 'alone', span 'kernel'");
     ASSAY_TRY(assay__profile_find(a->common.profile != NULL ? a->common.profile : "standard",
                                   &o->profile));
     ASSAY_TRY(read_shapes(&a->common, set));

@@ -184,16 +184,35 @@ static assay_status measure_span(const assay__backend *b, const assay_measure *w
 {
     double start = now_ns();
 
-    for (size_t i = 0; i < what->inner; i++)
-        ASSAY_TRY(
-            assay__backend_launch(b, what->run, &what->launches[(first + i) % what->launch_count]));
+    for (size_t i = 0; i < what->inner; i++) {
+        ASSAY_TRY(assay__backend_launch(b, what->run, &what->launches[first]));
+        first = first + 1 == what->launch_count ? 0 : first + 1;
+    }
     ASSAY_TRY(assay__backend_synchronize(b));
     *out = now_ns() - start;
     return ASSAY_OK;
 }
 
-static assay_status default_measure(const assay__backend *b, const assay_measure *what,
-                                    assay_clock_info *clock)
+/* As a program that needs each result before it goes on. */
+static assay_status call_span(const assay__backend *b, const assay_measure *what, size_t first,
+                              double *out)
+{
+    double start = now_ns();
+
+    for (size_t i = 0; i < what->inner; i++) {
+        ASSAY_TRY(assay__backend_launch(b, what->run, &what->launches[first]));
+        ASSAY_TRY(assay__backend_synchronize(b));
+        first = first + 1 == what->launch_count ? 0 : first + 1;
+    }
+    *out = now_ns() - start;
+    return ASSAY_OK;
+}
+
+typedef assay_status (*span_fn)(const assay__backend *b, const assay_measure *what, size_t first,
+                                double *out);
+
+static assay_status host_measure(const assay__backend *b, const assay_measure *what, span_fn span,
+                                 assay_clock_info *clock)
 {
     struct timespec resolution = {0, 0};
     size_t first = 0;
@@ -210,7 +229,7 @@ static assay_status default_measure(const assay__backend *b, const assay_measure
     ASSAY_TRY(assay__backend_synchronize(b));
     for (size_t i = 0; i < what->spans; i++) {
         double span_ns;
-        ASSAY_TRY(measure_span(b, what, first, &span_ns));
+        ASSAY_TRY(span(b, what, first, &span_ns));
         if (what->cache == ASSAY_CACHE_ROTATE)
             first = (first + what->inner) % what->launch_count;
         what->sink(what->cookie, span_ns, what->inner);
@@ -280,7 +299,13 @@ assay_status assay__backend_measure(const assay__backend *b, const assay_measure
                                     assay_clock_info *clock)
 {
     return b->slots.measure != NULL ? b->slots.measure(b->instance, what, clock)
-                                    : default_measure(b, what, clock);
+                                    : host_measure(b, what, measure_span, clock);
+}
+
+assay_status assay__backend_measure_calls(const assay__backend *b, const assay_measure *what,
+                                          assay_clock_info *clock)
+{
+    return host_measure(b, what, call_span, clock);
 }
 
 assay_status assay__backend_blame(assay_status status)

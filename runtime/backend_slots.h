@@ -61,6 +61,11 @@ ASSAY__BACKEND_SLOTS(X)
 #undef X
 assay_status assay__backend_measure(const assay__backend *b, const assay_measure *what,
                                     assay_clock_info *clock);
+/* The same of whole calls as a program makes them, each launched and waited for before the next:
+ * what the host spends on a call is in the span.  Of any backend by the host's clock, since no
+ * device sees that cost. */
+assay_status assay__backend_measure_calls(const assay__backend *b, const assay_measure *what,
+                                          assay_clock_info *clock);
 
 /* What a launch, a wait for it or a measurement gave, as one that says whose fault it is:
  * UNSUPPORTED, DEVICE and NUMERIC stay, any other failure becomes ASSAY_DEVICE with its name in the

@@ -582,9 +582,10 @@ assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, 
     return status;
 }
 
-/* The rows that the check before wrote said "passed": the wrong output of set 0 counts from now on,
- * in them and in the union, with what of this process's check is known. */
-static assay_status put_failure(sweep *s, sweep_problem *p, sweep_candidate *c, judged *wrong)
+/* The rows that the check before wrote said "passed": the wrong output of this set counts from now
+ * on, in them and in the union, with what of this process's check is known. */
+static assay_status put_failure(sweep *s, sweep_problem *p, sweep_candidate *c, size_t shown,
+                                judged *wrong)
 {
     judged all;
     assay_status status;
@@ -599,8 +600,8 @@ static assay_status put_failure(sweep *s, sweep_problem *p, sweep_candidate *c, 
     if (status == ASSAY_OK)
         status = assay__db_begin(s->db);
     if (status == ASSAY_OK) {
-        if (!has_key_of_all_inputs(s, p->stratum[0]))
-            status = put_accuracy(s, p, c, p->stratum[0], wrong, ASSAY_PROOF_ABSENT, false);
+        if (!has_key_of_all_inputs(s, p->stratum[shown]))
+            status = put_accuracy(s, p, c, p->stratum[shown], wrong, ASSAY_PROOF_ABSENT, false);
         if (status == ASSAY_OK)
             status = put_accuracy(s, p, c, "all", &all, c->proof, false);
         if (status == ASSAY_OK)
@@ -612,7 +613,8 @@ static assay_status put_failure(sweep *s, sweep_problem *p, sweep_candidate *c, 
     return status;
 }
 
-assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w)
+assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                                  size_t set)
 {
     assay_status status = ASSAY_OK;
     char why[200];
@@ -621,16 +623,16 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
     /* The timed calls accumulated into C: only a fresh run can be compared. */
     if (assay__reads_output(&p->problem))
         status = run_set(s, p, c, *w, 0);
-    if (status != ASSAY_OK ||
-        assay__output_digest(output_data(p), (size_t)p->out.bytes) == c->digest)
+    const uint64_t digest = assay__output_digest(output_data(p), (size_t)p->out.bytes);
+    if (status != ASSAY_OK || digest == (set == 0 ? c->digest : c->digests[set]))
         return status;
     c->stable = false;
-    ASSAY_TRY(judge_output(s, p, c->kernel->desc, 0,
-                           assay__output_digest(output_data(p), (size_t)p->out.bytes), &j));
+    ASSAY_TRY(judge_output(s, p, c->kernel->desc, set, digest, &j));
     if (j->counts.failed > 0) {
         describe_worst(p, j, why, sizeof why);
-        call_wrong(s, c, "after timing", why);
-        return put_failure(s, p, c, j);
+        call_wrong(s, c, set == 0 ? "after timing" : "with other inputs where those timed lay",
+                   why);
+        return put_failure(s, p, c, set, j);
     }
     return ASSAY_OK;
 }

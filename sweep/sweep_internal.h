@@ -163,6 +163,8 @@ typedef struct sweep {
     assay__plugin_refusal refused[SWEEP_MAX_REFUSED]; /* owned texts: plug-ins that end workers */
     size_t refused_count;
     assay__worker *asker;    /* has all plug-ins; NULL: none */
+    assay__worker *loader;   /* copies memory while policy "busy" times; NULL: none */
+    uint64_t load_bytes;     /* that it said to have copied */
     int any_asked_to_an_end; /* of the store: what was asked before need not end another worker */
     assay__doing fate;       /* what it was inside of when it died */
     sweep_kernel *kernels;
@@ -194,6 +196,12 @@ typedef struct sweep {
 } sweep;
 
 double assay__sweep_now_s(void);
+/* The load of the policy, around the timed calls of a stay: nothing without one, else it runs when
+ * these have returned, or has ended. */
+bool assay__sweep_is_busy(const sweep *s);
+void assay__sweep_load_text(const sweep *s, char *buf, size_t cap);
+assay_status assay__sweep_load_on(sweep *s);
+assay_status assay__sweep_load_off(sweep *s);
 assay_status assay__sweep_setup(sweep *s);
 void assay__sweep_teardown(sweep *s);
 /* Options of a worker with these backends (NULL: all), without plug-ins that were left out. */
@@ -259,9 +267,9 @@ double assay__sweep_expected_flops(const sweep *s, const sweep_problem *p);
 void assay__sweep_forget(sweep_problem *p);
 /* Runs the candidate on every set in `w` and compares; sets verdict, digest, figures; stores. */
 assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w);
-/* Compares the output file with set 0: the second check after timing. */
-assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c,
-                                  assay__worker **w);
+/* Compares the output file with what this set gives: the second check after timing. */
+assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                                  size_t set);
 /* Gives the pages of the arena back. */
 void assay__sweep_empty_arena(const sweep *s);
 /* Comma list of the backends whose candidates are still in; NULL: nobody is, or too many to tell.

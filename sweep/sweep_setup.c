@@ -225,15 +225,17 @@ static assay_status open_rows(sweep *s)
     char hex[ASSAY_DIGEST_HEX];
     assay_digest digest;
     assay__db_sweep row = {s->o->profile->name, "{}", s->o->argv_json, s->o->seed};
-    char *settings = NULL;
+    char *settings = NULL, load[80];
+
+    assay__sweep_load_text(s, load, sizeof load);
     json_t *json =
-        json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:s}", "profile",
+        json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:s, s:s}", "profile",
                   s->o->profile->name, "visits", (int)s->o->profile->visits, "confirms",
                   (int)s->o->profile->confirms, "spans", (int)s->o->profile->spans, "span_ns",
                   s->o->profile->span_ns, "warm_ns", s->o->profile->warm_ns, "visit_budget_ns",
                   s->o->profile->budget_ns, "problem_s", assay__sweep_problem_s(s), "prune",
                   s->o->profile->prune, "rotate_bytes", s->rotate_bytes, "cold",
-                  assay__cold_method(), "affinity", s->affinity);
+                  assay__cold_method(), "load", load, "affinity", s->affinity);
     assay_status status;
 
     ASSAY_TRY(assay__deployment_host(&s->deployment));
@@ -380,6 +382,7 @@ void assay__sweep_teardown(sweep *s)
     if (s->arena_fd >= 0)
         close(s->arena_fd);
     assay__worker_stop(&s->asker);
+    assay__worker_stop(&s->loader);
     assay__sweep_forget_refused(s);
     assay__plugins_destroy(&s->plugins);
     assay__db_close(&s->db);

@@ -93,6 +93,7 @@ typedef struct stay {
     int64_t inner, sets;
     assay_clock_info clock;
     double median_ns;
+    int64_t shown_set; /* which inputs the output that it shows is of */
 } stay;
 
 static assay_status read_samples(const json_t *reply, stay *out)
@@ -131,10 +132,58 @@ static int time_limit_ms(const sweep *s, const sweep_candidate *c)
     return f->run_timeout_ms + (int)((f->warm_ns + f->budget_ns + 8 * known) * 4 / 1e6);
 }
 
-static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *w, bool screening,
-                                   stay *out)
+/* Neighbours that want the same CPUs get them by turns of some milliseconds: a span must hold
+ * several of these turns, and a stay several spans. */
+#define BUSY_SPAN_NS   10e6
+#define BUSY_BUDGET_NS 150e6
+
+static double at_least(const sweep *s, double ns, double busy_ns)
 {
+    return assay__sweep_is_busy(s) ? fmax(ns, busy_ns) : ns;
+}
+
+static assay_status call_under_load(sweep *s, sweep_candidate *c, assay__worker *w, json_t *request,
+                                    json_t **reply)
+{
+    assay_status status = assay__sweep_load_on(s);
+
+    if (status != ASSAY_OK) {
+        json_decref(request);
+        return status;
+    }
+    status = assay__worker_call(w, request, NULL, 0, time_limit_ms(s, c), reply);
+    if (status == ASSAY_OK) {
+        status = assay__sweep_load_off(s);
+        if (status != ASSAY_OK) {
+            json_decref(*reply);
+            *reply = NULL;
+        }
+    } else
+        assay__worker_stop(&s->loader); /* the text of what the kernel did must stay */
+    return status;
+}
+
+/* What is published was confirmed, and what is confirmed is called with other inputs, too, where
+ * those of a timed call lay. */
+#define OTHER_SET 1
+
+static void ask_for_other(const sweep_problem *p, const sweep_candidate *c, json_t *request)
+{
+    char expected[20];
+
+    if (p->sets <= OTHER_SET || assay__reads_output(&p->problem))
+        return;
+    (void)snprintf(expected, sizeof expected, "%016" PRIx64, c->digests[OTHER_SET]);
+    json_object_set_new(request, "other", json_integer(OTHER_SET));
+    json_object_set_new(request, "other_expected", json_string(expected));
+}
+
+static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
+                                   const char *kind, stay *out)
+{
+    const bool screening = strcmp(kind, "screen") == 0;
     const assay__profile *f = s->o->profile;
+    const double budget_ns = at_least(s, f->budget_ns, BUSY_BUDGET_NS);
     json_t *request = assay__sweep_request("time", c), *reply = NULL;
     double called_ns = 0;
     char expected[20];
@@ -143,19 +192,27 @@ static assay_status time_candidate(sweep *s, sweep_candidate *c, assay__worker *
     (void)snprintf(expected, sizeof expected, "%016" PRIx64, c->digest);
     json_object_update_new(
         request,
-        json_pack("{s:s, s:i, s:f, s:i, s:f, s:f, s:f, s:I}", "expected", expected, "cache",
-                  (int)s->o->policy.cache, "span_ns", f->span_ns, "spans",
-                  screening ? 3 : (int)f->spans, "warm_ns", screening ? f->warm_ns / 2 : f->warm_ns,
-                  "budget_ns", screening ? f->budget_ns / 4 : f->budget_ns, "rotate_bytes",
-                  s->rotate_bytes, "seed", (json_int_t)(assay__rng_bits(&s->rng) >> 40)));
+        json_pack("{s:s, s:i, s:i, s:f, s:i, s:f, s:f, s:f, s:I}", "expected", expected, "cache",
+                  (int)s->o->policy.cache, "span", (int)s->o->policy.span, "span_ns",
+                  at_least(s, f->span_ns, BUSY_SPAN_NS), "spans", screening ? 3 : (int)f->spans,
+                  "warm_ns", screening ? f->warm_ns / 2 : f->warm_ns, "budget_ns",
+                  screening ? budget_ns / 4 : budget_ns, "rotate_bytes", s->rotate_bytes, "seed",
+                  (json_int_t)(assay__rng_bits(&s->rng) >> 40)));
     memset(out, 0, sizeof *out);
-    status = assay__worker_call(w, request, NULL, 0, time_limit_ms(s, c), &reply);
+    if (strcmp(kind, "confirm") == 0)
+        ask_for_other(p, c, request);
+    status = call_under_load(s, c, w, request, &reply);
     if (status == ASSAY_OK)
         status = read_samples(reply, out);
     if (status == ASSAY_OK)
         status = assay__json_get_int(reply, "inner", &out->inner);
     if (status == ASSAY_OK)
         status = assay__json_get_int(reply, "sets", &out->sets);
+    if (status == ASSAY_OK)
+        status = assay__json_get_int(reply, "shown_set", &out->shown_set);
+    if (status == ASSAY_OK && out->shown_set != 0 &&
+        (out->shown_set != OTHER_SET || p->sets <= OTHER_SET))
+        status = assay__fail(ASSAY_CRASH, "its worker shows an output of no input set");
     if (status == ASSAY_OK)
         status = read_clock(reply, &out->clock);
     if (status == ASSAY_OK)
@@ -254,7 +311,7 @@ static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assa
     assay_status status = assay__context_json(&before);
 
     if (status == ASSAY_OK)
-        status = time_candidate(s, c, *w, strcmp(kind, "screen") == 0, &t);
+        status = time_candidate(s, p, c, *w, kind, &t);
     if (status == ASSAY_OK)
         status = assay__sweep_below_floor(s, p, c, t.median_ns, (double)t.sets, &impossible);
     if (status == ASSAY_OK && impossible) {
@@ -267,7 +324,7 @@ static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assa
     if (status == ASSAY_OK)
         book_samples(c, &t, kind);
     if (status == ASSAY_OK)
-        status = assay__sweep_recheck(s, p, c, w);
+        status = assay__sweep_recheck(s, p, c, w, (size_t)t.shown_set);
     if (status == ASSAY_OK)
         status = put_visit(s, p, c, &t, kind, before);
     if (status == ASSAY_OK)

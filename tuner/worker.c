@@ -115,10 +115,25 @@ static assay_status do_peaks(assay__worker_state *s, json_t *request, assay__mes
                                 json_is_true(json_object_get(request, "spot")), reply);
 }
 
+static assay_status do_load(assay__worker_state *s, json_t *request, assay__message *m,
+                            json_t *reply)
+{
+    json_int_t threads = json_integer_value(json_object_get(request, "threads"));
+
+    (void)m;
+    if (s->load == NULL)
+        ASSAY_TRY(assay__load_start((unsigned)threads, &s->load));
+    assay__load_switch(s->load, json_is_true(json_object_get(request, "on")));
+    json_object_set_new(reply, "bytes", json_integer((json_int_t)assay__load_bytes(s->load)));
+    return ASSAY_OK;
+}
+
 static const assay__worker_command commands[] = {
-    {"hello", do_hello},     {"bindings", do_bindings}, {"can_run", do_can_run},
-    {"prepare", do_prepare}, {"run", do_run},           {"time", do_time},
-    {"wide", do_wide},       {"peaks", do_peaks},       {NULL, NULL},
+    {"hello", do_hello},     {"bindings", do_bindings},
+    {"can_run", do_can_run}, {"prepare", do_prepare},
+    {"run", do_run},         {"time", do_time},
+    {"wide", do_wide},       {"peaks", do_peaks},
+    {"load", do_load},       {NULL, NULL},
 };
 
 static const assay__worker_command *find_command(const assay__worker_command *list,
@@ -179,6 +194,7 @@ int assay__worker_main(int socket, const assay__worker_command *more)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (serve_one(&s, socket) == ASSAY_OK)
         ;
+    assay__load_stop(&s.load);
     assay__worker_release(&s);
     assay__plugins_destroy(&s.plugins);
     free(s.revisions);

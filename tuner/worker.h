@@ -15,16 +15,23 @@
  *                                                       at which byte to begin
  *   run      backend, kernel, tunables, set          one launch into the output file
  *            revision? [of the kernel]               STALE when it is another by now; as in time
- *   time     backend, kernel, tunables, cache, span_ns, spans, warm_ns, budget_ns, rotate_bytes,
- *            seed, expected? [digest]                -> samples [ns a call], inner, sets, clock,
+ *   time     backend, kernel, tunables, cache, span?, span_ns, spans, warm_ns, budget_ns,
+ *            rotate_bytes, seed, expected? [digest]  -> samples [ns a call], inner, sets, clock,
  *                                                       called_ns [in all calls], cold_bytes? [of
  *                                                       operands, put out of all caches before
  *                                                       the spans]; in the output
  *                                                       file an output that is not as expected,
- *                                                       else the last
+ *                                                       else the last, and shown_set, the inputs
+ *            other?, other_expected? [digest]             that it is of: 0, or `other`, when one
+ *                                                       more call at addresses that were timed gave
+ *                                                       something else for those inputs
  *   wide     problem, align, threads, descriptors    inputs, result: hi, lo, bound, magnitude
  *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
- *                                                       cache_bytes? */
+ *                                                       cache_bytes?
+ *   load     on, threads                             a stated load, tuner/load.h; returns when it
+ *                                                       is there, or gone -> bytes [copied so far]
+ *
+ * time with span 1 times whole calls: launch and synchronize, one after the other. */
 #ifndef ASSAY_TUNER_WORKER_H
 #define ASSAY_TUNER_WORKER_H
 
@@ -32,6 +39,7 @@
 
 #include "runtime/plugin_set.h"
 #include "tuner/arena.h"
+#include "tuner/load.h"
 #include "tuner/protocol.h"
 
 #define ASSAY__WORKER_SETS (ASSAY__PROTOCOL_FDS - 2)
@@ -42,9 +50,13 @@ typedef struct assay__worker_problem {
     assay__input_plan in;
     assay__output_plan out;
     size_t sets;
-    void *inputs[ASSAY__WORKER_SETS]; /* read-only maps */
-    void *output;                     /* between guard pages */
-    int arena;                        /* memory that workers share one after another; -1: none */
+    int input_fd[ASSAY__WORKER_SETS]; /* owned */
+    /* Read-only map of one set at a time, all at the same addresses: a kernel that knows its
+     * operands by where they lie gives results of another set, and is found out. */
+    void *inputs;
+    size_t placed; /* which set; `sets`: none yet */
+    void *output;  /* between guard pages */
+    int arena;     /* memory that workers share one after another; -1: none */
     int64_t arena_begin;
     struct assay__worker_pool
         *pool; /* operand sets to rotate over; NULL until something is timed */
@@ -62,6 +74,7 @@ typedef struct assay__worker_state {
     assay__worker_problem *prepared;   /* NULL: none */
     assay__worker_revision *revisions; /* owned: those asked for so far */
     size_t revision_count;
+    assay__load *load; /* NULL: none yet */
 } assay__worker_state;
 
 /* A request of another folder; `reply` gets what it adds. */
@@ -102,7 +115,9 @@ const assay_kernel_desc *assay__manifest_find(const assay_manifest *manifest, co
 /* The oracle of an op in the plug-in "ref". */
 assay_status assay__worker_oracle(assay__worker_state *s, const assay_problem *problem,
                                   const assay_oracle_desc **out);
-/* Operand addresses of input set `set` and the output at `output`. */
+/* Puts input set `set` where inputs lie. */
+assay_status assay__worker_place(assay__worker_problem *p, size_t set);
+/* Operand addresses of inputs at `inputs` and the output at `output`. */
 void assay__worker_addresses(const assay__worker_problem *p, char *inputs, char *output,
                              void *out[ASSAY_MAX_OPERANDS]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tuner/worker_run.c -- preparing a problem, single runs, and the oracle's wide results. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,7 +26,9 @@ void assay__worker_release(assay__worker_state *s)
     if (p == NULL)
         return;
     for (size_t i = 0; i < p->sets; i++)
-        assay__unmap_guarded(p->inputs[i], p->in.total);
+        if (p->input_fd[i] >= 0)
+            close(p->input_fd[i]);
+    assay__unmap_guarded(p->inputs, p->in.total);
     assay__unmap_guarded(p->output, p->out.total);
     assay__worker_pool_clear(&p->pool);
     if (p->arena >= 0)
@@ -57,15 +60,34 @@ static assay_status map_sets(assay__worker_problem *p, assay__message *m)
 {
     for (size_t i = 0; i < p->sets; i++) {
         ASSAY_TRY(check_file(m->fds[i], p->in.total, "input"));
-        p->inputs[i] = assay__map_guarded(m->fds[i], p->in.total, false);
-        if (p->inputs[i] == NULL)
-            return assay__fail(ASSAY_NOMEM, "cannot map the inputs");
+        p->input_fd[i] = fcntl(m->fds[i], F_DUPFD_CLOEXEC, 3);
+        if (p->input_fd[i] < 0)
+            return assay__fail(ASSAY_NOMEM, "no descriptor for the inputs");
     }
+    p->inputs = assay__map_guarded(m->fds[0], p->in.total, false);
+    if (p->inputs == NULL)
+        return assay__fail(ASSAY_NOMEM, "cannot map the inputs");
+    p->placed = 0;
     ASSAY_TRY(check_file(m->fds[p->sets], p->out.total, "output"));
     p->output = assay__map_guarded(m->fds[p->sets], p->out.total, true);
     if (p->output == NULL)
         return assay__fail(ASSAY_NOMEM, "cannot map the output");
     assay__populate(p->output, (size_t)p->out.total, true);
+    return ASSAY_OK;
+}
+
+assay_status assay__worker_place(assay__worker_problem *p, size_t set)
+{
+    if (set >= p->sets)
+        return assay__fail(ASSAY_INTERNAL, "input set %zu does not exist", set);
+    if (set == p->placed)
+        return ASSAY_OK;
+    p->placed = p->sets;
+    if (mmap(p->inputs, (size_t)p->in.total, PROT_READ, MAP_SHARED | MAP_FIXED, p->input_fd[set],
+             0) == MAP_FAILED)
+        return assay__fail(ASSAY_NOMEM, "cannot map input set %zu", set);
+    assay__populate(p->inputs, (size_t)p->in.total, true);
+    p->placed = set;
     return ASSAY_OK;
 }
 
@@ -94,6 +116,8 @@ assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assa
         return assay__fail(ASSAY_NOMEM, "problem");
     take_arena(p, request, m);
     p->sets = m->fd_count - 1;
+    for (size_t i = 0; i < p->sets; i++)
+        p->input_fd[i] = -1;
     s->prepared = p;
     status = read_problem(request, &p->problem, &p->align);
     if (status == ASSAY_OK)
@@ -115,13 +139,12 @@ assay_status assay__worker_run(assay__worker_state *s, json_t *request)
     assay__worker_kernel k;
 
     ASSAY_TRY(assay__worker_kernel_find(s, request, &k));
-    if (set >= s->prepared->sets)
-        return assay__fail(ASSAY_INTERNAL, "input set %zu does not exist", set);
-    assay__worker_addresses(s->prepared, s->prepared->inputs[set], s->prepared->output, addresses);
+    ASSAY_TRY(assay__worker_place(s->prepared, set));
+    assay__worker_addresses(s->prepared, s->prepared->inputs, s->prepared->output, addresses);
     if (assay__reads_output(&s->prepared->problem)) {
         size_t last = s->prepared->in.count - 1;
         memcpy(addresses[s->prepared->problem.dtype_count - 1],
-               (char *)s->prepared->inputs[set] + s->prepared->in.offset[last],
+               (char *)s->prepared->inputs + s->prepared->in.offset[last],
                s->prepared->in.bytes[last]);
     }
     ASSAY_TRY(assay__tensors_make(&s->prepared->problem, addresses, operands));

@@ -61,6 +61,17 @@ sqlite3 v.db 'PRAGMA integrity_check' | grep -qx ok || fail "integrity"
 sweep villains add n=1000 --kernel v_honest --kernel v_flaky
 verdict v_flaky wrong 'after timing: element 333'
 
+# Who knows his operands by where they lie is asked about others there: in the check, and where he
+# remembers later, once he is to be published.
+rm v.db
+sweep villains add n=4000 --kernel v_honest --kernel 'v_replay*' --policy hot/alone/kernel
+verdict v_replay wrong 'element'
+grep -q timed <<<"$(sqlite3 v.db "SELECT reason FROM measurement m JOIN revision r ON r.id = m.revision
+    JOIN kernel k ON k.id = r.kernel WHERE k.name = 'v_replay'")" && fail "v_replay was timed"
+verdict v_replay_late wrong 'with other inputs where those timed lay: element'
+[ "$(sqlite3 v.db "SELECT k.name FROM route t JOIN revision r ON r.id = t.winner_revision
+    JOIN kernel k ON k.id = r.kernel")" = v_honest ] || fail "a replayed result was published"
+
 rm v.db
 sweep villains,cpu matmul m=32,n=32,k=384
 verdict v_tail wrong element # K is a multiple of 16, and the tail is dropped all the same

@@ -727,6 +727,54 @@ START_TEST(default_measure_rotates_over_operand_sets)
 }
 END_TEST
 
+/* Launches seen when the backend was waited for. */
+static size_t waits, launched_at_wait[32];
+static assay_status note_wait(assay_instance *unused)
+{
+    (void)unused;
+    launched_at_wait[waits++ % 32] = launched;
+    return ASSAY_OK;
+}
+
+static assay_status never_measure(assay_instance *unused, const assay_measure *what,
+                                  assay_clock_info *clock)
+{
+    (void)unused;
+    (void)what;
+    (void)clock;
+    return ASSAY_INTERNAL; /* the backend's own clock sees nothing of the host */
+}
+
+START_TEST(calls_are_waited_for_one_by_one)
+{
+    const assay_backend slots = {.struct_size = sizeof slots,
+                                 .abi_version = ASSAY_PLUGIN_ABI,
+                                 .synchronize = note_wait,
+                                 .measure = never_measure};
+    const assay_launch sets[2] = {{.operand_count = 0}, {.operand_count = 1}};
+    const assay_measure what = {.struct_size = sizeof what,
+                                .run = note_launch,
+                                .launches = sets,
+                                .launch_count = 2,
+                                .inner = 2,
+                                .spans = 2,
+                                .sink = note_span,
+                                .cookie = &spans};
+    static const size_t rotated[] = {0, 1, 0, 1}, done[] = {0, 1, 2, 3, 4};
+    assay_clock_info clock;
+    assay__backend w;
+
+    launched = spans = waits = 0;
+    ck_assert_int_eq(assay__backend_init(&slots, &w), ASSAY_OK);
+    ck_assert_int_eq(assay__backend_measure_calls(&w, &what, &clock), ASSAY_OK);
+    ck_assert_uint_eq(spans, 2);
+    ck_assert_int_eq(memcmp(order, rotated, sizeof rotated), 0);
+    ck_assert_uint_eq(waits, 5); /* before the first span, and after each call */
+    ck_assert_int_eq(memcmp(launched_at_wait, done, sizeof done), 0);
+    ck_assert_int_eq(clock.quality, ASSAY_TIMING_ENQUEUE_WAIT);
+}
+END_TEST
+
 /* ---- caps ---- */
 
 static assay_kernel_desc desc;
@@ -860,6 +908,7 @@ int main(void)
     tcase_add_test(slots, slots_of_another_abi_are_refused);
     tcase_add_test(slots, defaults_move_bytes_in_host_memory);
     tcase_add_test(slots, default_measure_rotates_over_operand_sets);
+    tcase_add_test(slots, calls_are_waited_for_one_by_one);
     tcase_add_test(caps, caps_of_letters);
     tcase_add_test(caps, caps_of_alignment);
     tcase_add_test(caps, caps_of_tensors);

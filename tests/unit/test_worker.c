@@ -129,6 +129,96 @@ START_TEST(timed_output_is_the_last_when_none_is_expected)
 }
 END_TEST
 
+/* Set 1 is as set 0 but for its first element. */
+static void prepare_two_sets(void)
+{
+    json_t *request = json_pack("{s:s, s:i}", "problem", "add f32,f32,f32 n=1000", "align", 16);
+    assay__message m = {.fd_count = 3};
+    const assay__input_plan in = state.prepared->in;
+    const assay__output_plan out = state.prepared->out;
+    void *inputs[2], *file;
+
+    for (size_t set = 0; set < 2; set++) {
+        m.fds[set] = make_file(in.total, &inputs[set]);
+        for (size_t i = 0; i < N; i++) {
+            ((float *)((char *)inputs[set] + in.offset[0]))[i] = (float)i;
+            ((float *)((char *)inputs[set] + in.offset[1]))[i] = 0.5f;
+        }
+    }
+    *(float *)((char *)inputs[1] + in.offset[0]) = 7.0f;
+    m.fds[2] = make_file(out.total, &file);
+    output = (float *)((char *)file + out.offset);
+    must(assay__worker_prepare(&state, request, &m));
+    json_decref(request);
+    for (size_t i = 0; i < m.fd_count; i++)
+        close(m.fds[i]);
+}
+
+static void digest_of(const float *values, char text[20])
+{
+    (void)snprintf(text, 20, "%016" PRIx64, assay__xxh64(values, N * sizeof *values));
+}
+
+/* What a kernel shows that is timed and then called with set 1 where a timed one lay. */
+static json_int_t shown_set(const char *kernel)
+{
+    json_t *request = time_request(kernel), *reply = json_object();
+    char digest[20], other[20];
+    float right[N];
+
+    for (size_t i = 0; i < N; i++)
+        right[i] = (float)i + 0.5f;
+    digest_of(right, digest);
+    right[0] = 7.5f;
+    digest_of(right, other);
+    json_object_set_new(request, "expected", json_string(digest));
+    json_object_set_new(request, "other", json_integer(1));
+    json_object_set_new(request, "other_expected", json_string(other));
+    must(assay__worker_time(&state, request, reply));
+    json_int_t set = json_integer_value(json_object_get(reply, "shown_set"));
+    json_decref(request);
+    json_decref(reply);
+    return set;
+}
+
+START_TEST(kernel_that_knows_its_operands_by_their_place_is_found_out)
+{
+    prepare_two_sets();
+    ck_assert_int_eq(shown_set("v_honest"), 0);
+    ck_assert_uint_eq(wrong_elements(), 0);
+    ck_assert_int_eq(shown_set("v_replay"), 1);
+    ck_assert(output[0] >= 0.5f && output[0] <= 0.5f); /* what set 0 gives */
+    /* The operands are those of set 0 again. */
+    ck_assert_int_eq(shown_set("v_honest"), 0);
+    ck_assert_uint_eq(wrong_elements(), 0);
+}
+END_TEST
+
+START_TEST(all_input_sets_lie_at_the_same_place)
+{
+    json_t *request = time_request("v_honest");
+    void *inputs;
+
+    prepare_two_sets();
+    inputs = state.prepared->inputs;
+    for (int set = 0; set < 2; set++) {
+        json_object_set_new(request, "set", json_integer(set));
+        must(assay__worker_run(&state, request));
+        ck_assert_uint_eq(wrong_elements(), set == 0 ? 0 : 1);
+        ck_assert_ptr_eq(state.prepared->inputs, inputs);
+    }
+    json_object_set_new(request, "kernel", json_string("v_replay"));
+    for (int set = 0; set < 2; set++) {
+        json_object_set_new(request, "set", json_integer(set));
+        must(assay__worker_run(&state, request));
+        ck_assert_uint_eq(wrong_elements(), 0); /* what set 0 gives, both times */
+    }
+    json_object_set_new(request, "set", json_integer(2));
+    ck_assert_int_eq(assay__worker_run(&state, request), ASSAY_INTERNAL);
+    json_decref(request);
+}
+END_TEST
+
 /* What earlier stays left in the caches is no part of a time: each stay has all its operands put
  * out, the later ones as the first. */
 START_TEST(operands_of_every_stay_are_cold)
@@ -290,6 +380,8 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, timed_output_that_is_not_as_expected_goes_back);
     tcase_add_test(tcase, timed_output_is_the_last_when_none_is_expected);
+    tcase_add_test(tcase, kernel_that_knows_its_operands_by_their_place_is_found_out);
+    tcase_add_test(tcase, all_input_sets_lie_at_the_same_place);
     tcase_add_test(tcase, operands_of_every_stay_are_cold);
     tcase_add_test(tcase, operands_of_a_hot_stay_are_not_cooled);
     tcase_add_test(tcase, kernel_of_another_revision_is_refused);

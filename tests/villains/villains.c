@@ -19,6 +19,8 @@
  *   v_align_lies  the same, and says nothing
  *   v_late        right for the first 4 calls of a process, then wrong: a slow machine
  *                 makes no more than 6 in a stay
+ *   v_replay      right, but for operands where there were others before it gives what those gave
+ *   v_replay_late the same from its 12th call in a process on
  *   v_flaky       add of up to 10,000: every 16th call of a process is wrong
  *   v_oob         writes one element past the end of its output
  *   v_scribble    changes an element of its first input
@@ -248,6 +250,54 @@ static assay_status v_late(const assay_launch *launch)
 
     if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) > 4 && j.count > 0)
         j.y[0] += 9.0f;
+    return ASSAY_OK;
+}
+
+enum { REPLAYS = 8192 };
+
+/* Results by where the first operand lies; calls of one process, one after the other. */
+static struct {
+    const float *a;
+    float *y;
+} replays[REPLAYS];
+
+static assay_status replay(const assay_launch *launch)
+{
+    job j = read_job(launch);
+    const size_t bytes = (size_t)(j.count > 0 ? j.count : 1) * sizeof *j.y;
+    size_t at = ((uintptr_t)j.a >> 4) * UINT64_C(0x9e3779b97f4a7c15) % REPLAYS;
+
+    for (size_t i = 0; i < REPLAYS; i++, at = (at + 1) % REPLAYS) {
+        if (replays[at].a == j.a && j.count > 0) {
+            memcpy(j.y, replays[at].y, bytes);
+            return ASSAY_OK;
+        }
+        if (replays[at].a != NULL)
+            continue;
+        (void)run_fast(launch);
+        replays[at].y = malloc(bytes);
+        if (replays[at].y == NULL)
+            return ASSAY_NOMEM;
+        memcpy(replays[at].y, j.y, bytes);
+        replays[at].a = j.a;
+        return ASSAY_OK;
+    }
+    (void)run_fast(launch);
+    return ASSAY_OK;
+}
+
+static assay_status v_replay(const assay_launch *launch)
+{
+    return replay(launch);
+}
+
+static assay_status v_replay_late(const assay_launch *launch)
+{
+    static int calls;
+
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) >= 12)
+        return replay(launch);
+    (void)run_fast(launch);
     return ASSAY_OK;
 }
 
@@ -585,6 +635,9 @@ static const assay_kernel_desc kernels[] = {
     ROW_ALIGNED(v_align, add, "v_align_lies", 50, NULL, 0),
     ROW_ALIGNED(v_align, matmul, "v_align_lies", 50, PLAIN, 0),
     BOTH(v_late, 50),
+    ROW_ALIGNED(v_replay, add, "v_replay", 50, "n <= 4096", 0),
+    MATMUL(v_replay, 50),
+    ROW_ALIGNED(v_replay_late, add, "v_replay_late", 50, "n <= 4096", 0),
     ROW_ALIGNED(v_flaky, add, "v_flaky", 50, "n <= 10000", 0),
     BOTH(v_oob, 50),
     BOTH(v_scribble, 50),
