@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/check_results.h"
 #include "cli/cmd.h"
 #include "cli/cmd_common.h"
 #include "cli/stored_variants.h"
@@ -16,6 +17,7 @@
 typedef struct check_args {
     assay__common common;
     const char *plugin_path;
+    bool results;
 } check_args;
 
 static const assay__arg rows[] = {
@@ -24,17 +26,21 @@ static const assay__arg rows[] = {
      .offset = offsetof(check_args, plugin_path),
      .metavar = "PATH",
      .help = "colon list of folders or files to load plug-ins from"},
+    {.name = "results",
+     .kind = ASSAY__ARG_FLAG,
+     .offset = offsetof(check_args, results),
+     .help = "run the winner of each route once, on the inputs that it was checked with, and "
+             "compare the bits"},
 };
 
 static const assay__args_spec spec = {
     .command = "assay check",
     .summary =
         "Checks that a store is sound and says what of it holds for this program and machine",
-    .example = "assay check --db assay.db\nassay check --db assay.db --json",
-    .notes =
-        "The store is only read. Exit code 1: a route of this machine is idle, a kernel was\n"
-        "measured in another state and not since, or no route holds here at all; 3: the store\n"
-        "cannot be used or is damaged.",
+    .example = "assay check --db assay.db\nassay check --db assay.db --results --json",
+    .notes = "The store is only read. Exit code 1: a route of this machine is idle, a kernel was\n"
+             "measured in another state and not since, no route holds here at all, or a winner no\n"
+             "longer gives what was checked; 3: the store cannot be used or is damaged.",
 };
 
 static const char *const state_names[ASSAY__CHECK_STATES] = {
@@ -52,9 +58,10 @@ typedef struct checked {
     assay__check_counts counts;
     assay__check_staleness totals;
     assay__stored_variants variants;
-    int64_t idle_routes;   /* of this deployment, a missing winner not counted */
-    int64_t not_renewed;   /* measurements here of variants that were not measured again since */
-    bool holds_nothing;    /* there are routes, and none holds here */
+    int64_t idle_routes; /* of this deployment, a missing winner not counted */
+    int64_t not_renewed; /* measurements here of variants that were not measured again since */
+    bool holds_nothing;  /* there are routes, and none holds here */
+    assay__results results;
     assay_status list_bad; /* of keeping findings */
 } checked;
 
@@ -87,7 +94,8 @@ static void sum_up(checked *c)
                        c->totals.routes[ASSAY__CHECK_ELSEWHERE] > 0;
 }
 
-static assay_status check_store(assay__store *store, const assay__kernel_set *set, checked *c)
+static assay_status check_store(const check_args *a, assay__store *store,
+                                const assay__kernel_set *set, checked *c)
 {
     ASSAY_TRY(assay__store_sqlite()->schema_version(store, &c->schema));
     ASSAY_TRY(assay__check_integrity(store, FINDINGS_MAX, on_finding, c, &c->finding_count));
@@ -95,7 +103,10 @@ static assay_status check_store(assay__store *store, const assay__kernel_set *se
     ASSAY_TRY(assay__check_count(store, &c->counts));
     ASSAY_TRY(assay__stored_variants_judge(store, set, &c->variants, &c->totals));
     sum_up(c);
-    return ASSAY_OK;
+    if (!a->results || c->finding_count > 0)
+        return ASSAY_OK;
+    assay__catch_signals();
+    return assay__results_run(store, set, a->plugin_path, &assay__stop_signal, &c->results);
 }
 
 static assay_status check_path(const check_args *a, checked *c)
@@ -111,7 +122,7 @@ static assay_status check_path(const check_args *a, checked *c)
         assay__kernel_set_warn("check", a->common.is_quiet, &set);
         memcpy(c->deployment, set.deployment, sizeof c->deployment);
         status = assay__plugins_check(set.plugins, a->plugin_path);
-        status = status == ASSAY_OK ? check_store(store, &set, c)
+        status = status == ASSAY_OK ? check_store(a, store, &set, c)
                                     : assay__fail_context(status, "--plugins");
         assay__kernel_set_close(&set);
     }
@@ -190,7 +201,7 @@ static bool is_stale(const checked *c)
     return c->idle_routes > 0 || c->not_renewed > 0 || c->holds_nothing;
 }
 
-static json_t *all_json(const checked *c)
+static json_t *all_json(const check_args *a, const checked *c)
 {
     json_t *root = assay__cmd_json_object("assay.check/1"), *states = json_array();
     json_t *idle = json_array();
@@ -213,6 +224,8 @@ static json_t *all_json(const checked *c)
     bad |= (int)assay__json_put_int(root, "routes_without_winner", c->totals.routes_without_winner);
     bad |= (int)assay__json_put_take(root, "states", states);
     bad |= (int)assay__json_put_take(root, "idle", idle);
+    if (a->results)
+        bad |= (int)assay__json_put_take(root, "results", assay__results_json(&c->results));
     if (bad == 0)
         return root;
     json_decref(root);
@@ -278,7 +291,7 @@ static assay_status print_idle(const checked *c)
     return status;
 }
 
-static assay_status print_text(const checked *c)
+static assay_status print_text(const check_args *a, const checked *c)
 {
     assay__put_shown(stdout, c->path);
     printf(": schema %" PRId64 ", %s\n", c->schema, c->finding_count == 0 ? "sound" : "damaged");
@@ -294,7 +307,8 @@ static assay_status print_text(const checked *c)
             printf("%s%" PRId64 " %s", i > 0 ? ", " : "", count_of(c, i), count_rows[i].name);
     printf("\ndeployment here: %s\n\n", c->deployment);
     ASSAY_TRY(print_states(c));
-    return print_idle(c);
+    ASSAY_TRY(print_idle(c));
+    return a->results ? assay__results_print(&c->results) : ASSAY_OK;
 }
 
 /* ---- verdict ---- */
@@ -306,6 +320,13 @@ static int verdict(const check_args *a, const checked *c)
                                                     "%s: store is damaged: %zu findings; restore a "
                                                     "copy",
                                                     c->path, c->finding_count));
+    if (assay__results_bad(&c->results) > 0)
+        return assay__cmd_fail("check",
+                               assay__fail(ASSAY_STALE,
+                                           "%zu winners no longer give what was checked; find out "
+                                           "what changed on this machine, then sweep into a new "
+                                           "store",
+                                           assay__results_bad(&c->results)));
     if (c->holds_nothing)
         return assay__cmd_fail("check",
                                assay__fail(ASSAY_STALE,
@@ -328,13 +349,14 @@ static int run(const check_args *a)
     int code = 0;
 
     if (status == ASSAY_OK && a->common.is_json)
-        code = assay__cmd_print_json("check", all_json(&c));
+        code = assay__cmd_print_json("check", all_json(a, &c));
     else if (status == ASSAY_OK)
-        status = print_text(&c);
+        status = print_text(a, &c);
     if (status != ASSAY_OK)
         code = assay__cmd_fail("check", status);
     if (code == 0)
         code = verdict(a, &c);
+    assay__results_clear(&c.results);
     assay__stored_variants_clear(&c.variants);
     assay__strlist_clear(&c.findings);
     return code;

@@ -93,19 +93,20 @@ static void on_row(void *cookie, const assay__check_revision *r)
 
 /* ---- what they are in this program ---- */
 
-static const assay_binding *find_row(const assay_snapshot *rows, const assay__stored_variant_row *v)
+const assay_binding *assay__stored_kernel_find(const assay_snapshot *rows, const char *backend,
+                                               const char *op, const char *dtypes_text,
+                                               const char *kernel)
 {
     const assay_binding *found = NULL;
 
     for (size_t i = 0; found == NULL && i < assay_snapshot_size(rows); i++) {
         const assay_binding *row = assay_snapshot_at(rows, i);
         assay__str dtypes = {0};
-        if (strcmp(row->desc->name, v->kernel) != 0 ||
-            strcmp(row->manifest->name, v->backend) != 0 ||
-            strcmp(assay_op_get((assay_op_id)row->op)->name, v->op) != 0)
+        if (strcmp(row->desc->name, kernel) != 0 || strcmp(row->manifest->name, backend) != 0 ||
+            strcmp(assay_op_get((assay_op_id)row->op)->name, op) != 0)
             continue;
         assay__kernel_dtypes(row->dtypes, row->dtype_count, &dtypes);
-        if (strcmp(assay__str_text(&dtypes), v->dtypes) == 0)
+        if (strcmp(assay__str_text(&dtypes), dtypes_text) == 0)
             found = row;
         assay__str_clear(&dtypes);
     }
@@ -135,8 +136,7 @@ static bool set_tunable(const assay_kernel_desc *desc, const char *item, int64_t
     return false;
 }
 
-/* False: these tunables are not the kernel's. */
-static bool read_tunables(const assay_kernel_desc *desc, const char *text, int64_t *values)
+bool assay__stored_tunables_read(const assay_kernel_desc *desc, const char *text, int64_t *values)
 {
     assay__strlist items = {0};
     bool is_good = true;
@@ -155,7 +155,8 @@ static bool read_tunables(const assay_kernel_desc *desc, const char *text, int64
 static bool now(const assay_snapshot *rows, const assay__stored_variant_row *v,
                 assay__check_variant *out)
 {
-    const assay_binding *row = find_row(rows, v);
+    const assay_binding *row =
+        assay__stored_kernel_find(rows, v->backend, v->op, v->dtypes, v->kernel);
     int64_t values[ASSAY_MAX_TUNABLES] = {0};
 
     if (row == NULL)
@@ -166,7 +167,7 @@ static bool now(const assay_snapshot *rows, const assay__stored_variant_row *v,
                                   .kernel = v->kernel,
                                   .tunables = v->tunables,
                                   .available = row->available};
-    if (!read_tunables(row->desc, v->tunables, values) ||
+    if (!assay__stored_tunables_read(row->desc, v->tunables, values) ||
         assay__variant_revision(&row->revision, row->desc->tunables, values,
                                 row->desc->tunable_count, &out->variant_revision) != ASSAY_OK)
         out->tunables = "?";

@@ -28,4 +28,11 @@ assay_status assay__stored_variants_judge(assay__store *store, const assay__kern
                                           assay__check_staleness *totals);
 void assay__stored_variants_clear(assay__stored_variants *list);
 
+/* The kernel of this program that a store names; NULL: none. */
+const assay_binding *assay__stored_kernel_find(const assay_snapshot *rows, const char *backend,
+                                               const char *op, const char *dtypes_text,
+                                               const char *kernel);
+/* The stored tunables in the order of the kernel's row; false: they are not the kernel's. */
+bool assay__stored_tunables_read(const assay_kernel_desc *desc, const char *text, int64_t *values);
+
 #endif

@@ -61,4 +61,24 @@ assay_status assay__check_stale(assay__store *store, const char *deployment_hex,
                                 void (*row)(void *cookie, const assay__check_revision *r),
                                 void *cookie, assay__check_staleness *out);
 
+/* What a published winner gave for the first input set when it was checked. */
+typedef struct assay__check_result {
+    int64_t route;
+    const char *problem, *layout, *policy;                 /* for the call */
+    const char *backend, *op, *dtypes, *kernel, *tunables; /* for the call */
+    unsigned align;
+    assay_digest kernel_revision, variant_revision;
+    uint64_t seed;          /* of the inputs */
+    uint64_t output_digest; /* assay__output_digest of the output; 0: not taken */
+    double median_ns;       /* NaN: none */
+    bool is_repeatable;     /* separate processes gave the same bits */
+} assay__check_result;
+
+/* Of every current route of the deployment that has a winner.  What `row` returns, if not OK, ends
+ * it. */
+assay_status assay__check_each_result(assay__store *store, const char *deployment_hex,
+                                      assay_status (*row)(void *cookie,
+                                                          const assay__check_result *r),
+                                      void *cookie);
+
 #endif

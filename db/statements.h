@@ -8,6 +8,7 @@
 
 extern const assay__sql assay__sql_check[];
 extern const assay__sql assay__sql_stale[];
+extern const assay__sql assay__sql_results[];
 extern const assay__sql assay__sql_report[];
 extern const assay__sql assay__sql_facts[];
 

@@ -21,6 +21,9 @@
  *                 makes no more than 6 in a stay
  *   v_replay      right, but for operands where there were others before it gives what those gave
  *   v_replay_late the same from its 12th call in a process on
+ *   v_drift       add of n = 31340: right, but with VILLAINS_DRIFT set its first element is off by
+ *                 one step, and where that says "abort" it ends its process: as if something that
+ *                 no revision holds had changed on the machine
  *   v_flaky       add of up to 10,000: every 16th call of a process is wrong
  *   v_oob         writes one element past the end of its output
  *   v_scribble    changes an element of its first input
@@ -298,6 +301,18 @@ static assay_status v_replay_late(const assay_launch *launch)
     if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) >= 12)
         return replay(launch);
     (void)run_fast(launch);
+    return ASSAY_OK;
+}
+
+static assay_status v_drift(const assay_launch *launch)
+{
+    const char *drift = getenv("VILLAINS_DRIFT");
+    job j = run_fast(launch);
+
+    if (drift != NULL && strcmp(drift, "abort") == 0)
+        abort();
+    if (drift != NULL && j.count > 0)
+        j.y[0] = nextafterf(j.y[0], INFINITY);
     return ASSAY_OK;
 }
 
@@ -638,6 +653,7 @@ static const assay_kernel_desc kernels[] = {
     ROW_ALIGNED(v_replay, add, "v_replay", 50, "n <= 4096", 0),
     MATMUL(v_replay, 50),
     ROW_ALIGNED(v_replay_late, add, "v_replay_late", 50, "n <= 4096", 0),
+    ROW_ALIGNED(v_drift, add, "v_drift", 50, "n == 31340", 0),
     ROW_ALIGNED(v_flaky, add, "v_flaky", 50, "n <= 10000", 0),
     BOTH(v_oob, 50),
     BOTH(v_scribble, 50),
