@@ -61,6 +61,7 @@ assay_status assay__bench_opens(const assay__bench_options *o, assay__bench_rows
 assay_status assay__bench_picks(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_starts(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_ingest(const assay__bench_options *o, assay__bench_rows *r);
+assay_status assay__bench_clock(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_peaks(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_twins(const assay__bench_options *o, assay__bench_rows *r);
 

@@ -139,10 +139,12 @@ static const struct count_row {
 #define X(field) {#field, offsetof(assay__check_counts, field)},
     X(deployments) X(kernels) X(revisions) X(problems) X(sweeps) X(measurements) X(visits)
         X(accuracies) X(stabilities) X(quarantined) X(peaks) X(models) X(routes)
-            X(routes_superseded) X(certificates) X(observations) X(sweep_problems)
+            X(routes_superseded) X(certificates) X(observations) X(sweep_problems) X(routes_noisy)
+                X(routes_disturbed)
 #undef X
 };
 #define COUNT_ROWS (sizeof count_rows / sizeof count_rows[0])
+#define TABLE_ROWS (COUNT_ROWS - 2) /* the others say something of rows counted already */
 
 static int64_t count_of(const checked *c, size_t row)
 {
@@ -303,9 +305,14 @@ static assay_status print_text(const check_args *a, const checked *c)
     if (c->finding_count > c->findings.count)
         printf("  ... and %zu more findings\n", c->finding_count - c->findings.count);
     for (size_t i = 0; i < COUNT_ROWS; i++)
-        if (count_of(c, i) > 0)
+        if (count_of(c, i) > 0 && i < TABLE_ROWS)
             printf("%s%" PRId64 " %s", i > 0 ? ", " : "", count_of(c, i), count_rows[i].name);
-    printf("\ndeployment here: %s\n\n", c->deployment);
+    printf("\ndeployment here: %s\n", c->deployment);
+    if (c->counts.routes_disturbed > 0)
+        printf("%" PRId64 " of %" PRId64 " routes rest on measurements that something disturbed, "
+               "%" PRId64 " on noisy ones; 'assay report cost' names them\n",
+               c->counts.routes_disturbed, c->counts.routes, c->counts.routes_noisy);
+    putchar('\n');
     ASSAY_TRY(print_states(c));
     ASSAY_TRY(print_idle(c));
     return a->results ? assay__results_print(&c->results) : ASSAY_OK;

@@ -11,6 +11,7 @@
 #include "runtime/error.h"
 #include "runtime/revision.h"
 #include "support/format.h"
+#include "tuner/counters.h"
 
 typedef struct devices_args {
     assay__common common;
@@ -266,6 +267,36 @@ static json_t *probe_json(const struct probe *p)
     return NULL;
 }
 
+static json_t *counter_json(const assay__counter *c)
+{
+    json_t *object = json_object();
+    int bad = (int)assay__json_put_string(object, "name", c->name);
+
+    bad |= (int)assay__json_put_string(object, "unit", c->unit);
+    bad |= (int)assay__json_put_bool(object, "available", c->source != NULL);
+    if (c->source != NULL)
+        bad |= (int)assay__json_put_string(object, "source", c->source->name) |
+               (int)assay__json_put_string(object, "event", c->event);
+    else
+        bad |= (int)assay__json_put_string(object, "reason", c->reason);
+    if (bad == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static int put_counters(json_t *root)
+{
+    json_t *list = json_array();
+    size_t count;
+    const assay__counter *all = assay__counters(&count);
+    int bad = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bad |= (int)assay__json_append_take(list, counter_json(&all[i]));
+    return bad | (int)assay__json_put_take(root, "counters", list);
+}
+
 static json_t *host_json(const assay__kernel_set *set)
 {
     json_t *object = json_object();
@@ -304,6 +335,7 @@ static json_t *all_json(const found *f)
     bad |= (int)assay__json_put_take(root, "plugins", plugins);
     bad |= (int)assay__json_put_take(root, "devices", devices);
     bad |= (int)assay__json_put_take(root, "libraries", libraries);
+    bad |= put_counters(root);
     bad |= (int)assay__json_put_take(root, "build", build);
     if (bad == 0)
         return root;
@@ -395,6 +427,26 @@ static assay_status print_libraries(const found *f)
     return finish(&table);
 }
 
+static assay_status print_counters(void)
+{
+    assay__table table = {0};
+    size_t count;
+    const assay__counter *all = assay__counters(&count);
+
+    titles(&table, (const char *const[]){"counter", "unit", "counted by", "status", NULL});
+    for (size_t i = 0; i < count; i++) {
+        const assay__counter *c = &all[i];
+        assay__table_cell(&table, c->name);
+        assay__table_cell(&table, c->unit);
+        if (c->source != NULL)
+            assay__table_cellf(&table, "%s %s", c->source->name, c->event);
+        else
+            assay__table_cell(&table, NULL);
+        put_status(&table, c->source != NULL ? ASSAY_OK : ASSAY_UNAVAILABLE, c->reason);
+    }
+    return finish(&table);
+}
+
 static assay_status print_build(void)
 {
     assay__table table = {0};
@@ -425,6 +477,7 @@ static assay_status print_text(const found *f)
         ASSAY_TRY(print_devices(f));
     if (f->library_count > 0)
         ASSAY_TRY(print_libraries(f));
+    ASSAY_TRY(print_counters());
     return print_build();
 }
 

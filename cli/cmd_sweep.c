@@ -19,7 +19,7 @@
 
 typedef struct sweep_args {
     assay__common common;
-    bool resume, dry_run, no_wait, strict, probe_peaks, exhaustive;
+    bool resume, dry_run, no_wait, strict, probe_peaks, exhaustive, counters;
     double problem_s; /* NaN: the profile's */
     const char *label;
     const char *shard;
@@ -57,6 +57,12 @@ static const assay__arg rows[] = {
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, probe_peaks),
      .help = "measure the machine's peaks anew, also when the store has those of today"},
+    {.name = "counters",
+     .kind = ASSAY__ARG_FLAG,
+     .offset = offsetof(sweep_args, counters),
+     .help =
+         "count cycles, cache misses, page faults and what else 'assay devices' lists for those "
+         "that may be published, in calls of their own"},
     {.name = "exhaustive",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, exhaustive),
@@ -353,6 +359,7 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
     o->no_wait = a->no_wait;
     o->probe_peaks = a->probe_peaks;
     o->exhaustive = a->exhaustive;
+    o->counters = a->counters;
     o->label = a->label;
     if (a->common.layout != NULL && strspn(a->common.layout, "c") != strlen(a->common.layout))
         return assay__fail(ASSAY_INVALID, "--layout: a sweep measures contiguous operands, 'c'");
@@ -381,6 +388,20 @@ static void tell_floor(const assay__sweep_summary *s)
                 s->aa_pairs);
 }
 
+static void tell_noise(const assay__sweep_summary *s)
+{
+    if (s->noisy > 0)
+        fprintf(stderr,
+                "%zu variants are noisy: neither their time nor its ratio to the default is known "
+                "as well as the profile asks for; no gain of theirs counts\n",
+                s->noisy);
+    if (s->throttled > 0)
+        fprintf(stderr,
+                "%zu variants could not be timed, since the clock stayed low; --resume tries them "
+                "again\n",
+                s->throttled);
+}
+
 static void print_summary(const view *v, const assay__sweep_options *o,
                           const assay__sweep_summary *s)
 {
@@ -407,6 +428,7 @@ static void print_summary(const view *v, const assay__sweep_options *o,
                 "%zu candidates rejected: %zu wrong, %zu crashed, %zu timed out, %zu impossible; "
                 "rejecting candidates is expected, none of them can be picked\n",
                 rejected, s->wrong, s->crashed, s->timed_out, s->impossible);
+    tell_noise(s);
     if (s->peaks_doubted > 0)
         fprintf(
             stderr,
@@ -430,8 +452,8 @@ static void print_summary(const view *v, const assay__sweep_options *o,
 static int exit_of(const sweep_args *a, const assay__sweep_options *o,
                    const assay__sweep_summary *s)
 {
-    size_t rejected = s->wrong + s->crashed + s->timed_out + s->impossible + s->skipped_problems +
-                      o->shapes->skipped_count;
+    size_t rejected = s->wrong + s->crashed + s->timed_out + s->impossible + s->throttled +
+                      s->skipped_problems + o->shapes->skipped_count;
 
     if (a->strict && rejected > 0)
         return 1;

@@ -168,6 +168,8 @@ static json_t *candidate_json(const assay_candidate *c)
     json_t *object = json_object();
     int bad = put_identity(object, c);
 
+    if (c->noise[0] != '\0')
+        bad |= (int)assay__cmd_json_words(object, "flags", c->noise, ' ');
     if (c->rejected)
         bad |= (int)assay__json_put_string(object, "reason", c->reason);
     else
@@ -321,6 +323,8 @@ static void print_chosen(const assay_candidate *c)
                                   (double)c->route.hi_ns, 0)
                .text,
            tier_name(c->route.tier));
+    if (c->noise[0] != '\0')
+        put_line("disturbed ", c->noise);
     if (assay_route_copies(&c->route) != 0)
         put_line("first     ", c->reason);
     assay__str_reset(&text);
@@ -371,7 +375,8 @@ static assay_status print_all(const assay_explanation *why)
         assay__str_reset(&text);
         error_text(&c->route, &text);
         assay__table_cell(&table, assay__str_text(&text));
-        assay__table_cell(&table, c->reason);
+        assay__table_cellf(&table, "%s%s%s%s", c->reason, c->noise[0] != '\0' ? " (" : "", c->noise,
+                           c->noise[0] != '\0' ? ")" : "");
     }
     putchar('\n');
     status = assay__listing_print(&table, ASSAY__LISTING_TEXT);

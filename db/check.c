@@ -10,6 +10,12 @@
 #include "db/statements.h"
 #include "runtime/error.h"
 
+/* Measurements that the winners of current routes rest on. */
+#define WINNERS                                                                          \
+    " FROM route t JOIN measurement m ON m.deployment = t.deployment AND m.revision = "  \
+    "t.winner_revision AND m.problem = t.problem AND m.layout = t.layout AND m.align = " \
+    "t.align AND m.policy = t.policy WHERE t.superseded_utc IS NULL AND "
+
 enum { QUICK_CHECK, FOREIGN_KEYS, COUNTS, ROUTES, HAS_REVISION, HAS_MEASUREMENT };
 
 const assay__sql assay__sql_check[] = {
@@ -27,7 +33,9 @@ const assay__sql assay__sql_check[] = {
                 " (SELECT count(*) FROM route WHERE superseded_utc IS NULL),"
                 " (SELECT count(*) FROM route WHERE superseded_utc IS NOT NULL),"
                 " (SELECT count(*) FROM certificate), (SELECT count(*) FROM observation),"
-                " (SELECT count(*) FROM sweep_problem)",
+                " (SELECT count(*) FROM sweep_problem),"
+                " (SELECT count(*)" WINNERS "m.verdict = 'noisy'),"
+                " (SELECT count(*)" WINNERS "(m.verdict = 'noisy' OR m.flags <> ''))",
                 ASSAY__SQL_WHOLE},
     [ROUTES] = {"check routes", "SELECT id, candidates FROM route WHERE superseded_utc IS NULL",
                 ASSAY__SQL_WHOLE},
@@ -156,10 +164,10 @@ assay_status assay__check_count(assay__store *store, assay__check_counts *out)
     assay__query q;
     assay__check_counts c = {0};
     int64_t *const fields[] = {
-        &c.deployments,  &c.kernels,        &c.revisions,  &c.problems,          &c.sweeps,
-        &c.measurements, &c.visits,         &c.accuracies, &c.stabilities,       &c.quarantined,
-        &c.peaks,        &c.models,         &c.routes,     &c.routes_superseded, &c.certificates,
-        &c.observations, &c.sweep_problems,
+        &c.deployments,  &c.kernels,        &c.revisions,    &c.problems,          &c.sweeps,
+        &c.measurements, &c.visits,         &c.accuracies,   &c.stabilities,       &c.quarantined,
+        &c.peaks,        &c.models,         &c.routes,       &c.routes_superseded, &c.certificates,
+        &c.observations, &c.sweep_problems, &c.routes_noisy, &c.routes_disturbed,
     };
 
     ASSAY_TRY(assay__query_open(&store->handle, &assay__sql_check[COUNTS], &q));

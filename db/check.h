@@ -17,6 +17,8 @@ typedef struct assay__check_counts {
     int64_t deployments, kernels, revisions, problems, sweeps, measurements, visits, accuracies;
     int64_t stabilities, quarantined, peaks, models, routes, routes_superseded, certificates;
     int64_t observations, sweep_problems;
+    int64_t routes_noisy;     /* current ones whose winner's measurement is noisy */
+    int64_t routes_disturbed; /* or was disturbed, docs/measurement.md; the noisy ones among them */
 } assay__check_counts;
 assay_status assay__check_count(assay__store *store, assay__check_counts *out);
 

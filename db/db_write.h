@@ -85,8 +85,11 @@ typedef struct assay__db_visit {
     int64_t baseline_visit; /* visit id of the paired baseline; 0: none */
     double ratio;           /* paired with the baseline of the same visit; NaN: none */
     assay_clock_info clock;
-    const char *context_json; /* environment before and after */
-    bool is_twin;             /* the default's stay as its own rival */
+    const char *context_json;  /* environment before and after */
+    bool is_twin;              /* the default's stay as its own rival */
+    const char *flags;         /* runtime/noise_words.h; NULL or "": nothing disturbed it */
+    const char *rejected_json; /* samples left out of the time; NULL or "": none */
+    const char *stop_reason;   /* NULL or "": not said */
 } assay__db_visit;
 assay_status assay__db_put_visit(assay__db *db, const assay__db_visit *v, int64_t *out);
 
@@ -97,6 +100,8 @@ typedef struct assay__db_stay {
     bool is_twin;
     const double *samples; /* ns a call */
     size_t count;
+    const char *rejected_json; /* samples left out of the time; "" none */
+    const char *flags, *stop_reason;
 } assay__db_stay;
 
 /* The visits of one measurement by sweeps of `profile`, oldest first; of the confirming ones only
@@ -105,6 +110,23 @@ typedef struct assay__db_stay {
 assay_status assay__db_each_visit(assay__db *db, int64_t measurement, const char *profile,
                                   assay_status (*row)(void *cookie, const assay__db_stay *v),
                                   void *cookie);
+
+/* A counter as a sweep found it. */
+typedef struct assay__db_counter_source {
+    const char *name, *unit;
+    const char *source, *event; /* "" none */
+    const char *reason;         /* why it cannot be read; "" it can */
+} assay__db_counter_source;
+assay_status assay__db_put_counter_source(assay__db *db, int64_t sweep,
+                                          const assay__db_counter_source *c);
+/* What it counted in a call: median, least and most of `passes` of so many calls. */
+typedef struct assay__db_counter {
+    const char *name;
+    double value, lo, hi; /* >= 0 */
+    int64_t passes, calls;
+} assay__db_counter;
+/* Replaces what an earlier sweep counted. */
+assay_status assay__db_put_counter(assay__db *db, int64_t measurement, const assay__db_counter *c);
 
 typedef struct assay__db_accuracy {
     int64_t sweep, revision, deployment, problem;

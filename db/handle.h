@@ -15,7 +15,7 @@
 #include "assay/status.h"
 
 #define ASSAY__DB_APPLICATION_ID 1095975257 /* "ASAY" */
-#define ASSAY__DB_VERSION        5
+#define ASSAY__DB_VERSION        6
 #define ASSAY__DB_BUSY_MS        20000
 /* Readers wait for nobody who only writes, and what makes them wait is done in milliseconds but for
  * somebody who keeps the file for himself. */

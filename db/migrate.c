@@ -37,6 +37,29 @@ static const char *const steps[ASSAY__DB_VERSION] = {
           "ALTER TABLE measurement ADD COLUMN ratio_level REAL"
           " CHECK (ratio_level > 0 AND ratio_level < 1);"
           "UPDATE measurement SET ratio_level = 0.99 WHERE ratio_lo IS NOT NULL",
+    [5] = "ALTER TABLE visit ADD COLUMN flags TEXT NOT NULL DEFAULT '';"
+          "ALTER TABLE visit ADD COLUMN rejected_json TEXT NOT NULL DEFAULT '';"
+          "ALTER TABLE visit ADD COLUMN stop_reason TEXT NOT NULL DEFAULT '';"
+          "CREATE TABLE counter_source ("
+          " sweep INTEGER NOT NULL REFERENCES sweep (id),"
+          " name TEXT NOT NULL,"
+          " unit TEXT NOT NULL,"
+          " source TEXT NOT NULL,"
+          " event TEXT NOT NULL,"
+          " reason TEXT NOT NULL,"
+          " PRIMARY KEY (sweep, name)"
+          ") STRICT, WITHOUT ROWID;"
+          "CREATE TABLE counter ("
+          " measurement INTEGER NOT NULL REFERENCES measurement (id),"
+          " name TEXT NOT NULL,"
+          " value REAL NOT NULL CHECK (value >= 0),"
+          " lo REAL NOT NULL CHECK (lo >= 0),"
+          " hi REAL NOT NULL CHECK (hi >= 0),"
+          " passes INTEGER NOT NULL CHECK (passes >= 1),"
+          " calls INTEGER NOT NULL CHECK (calls >= 1),"
+          " counted_utc TEXT NOT NULL,"
+          " PRIMARY KEY (measurement, name)"
+          ") STRICT, WITHOUT ROWID",
 };
 
 /* Views may name columns that come and go: dropped first, made anew last. */

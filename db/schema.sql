@@ -139,7 +139,7 @@ CREATE TABLE measurement (
     visits           INTEGER NOT NULL CHECK (visits >= 0),           -- count
     rejected_samples INTEGER NOT NULL CHECK (rejected_samples >= 0), -- count
     stop_reason      TEXT NOT NULL,    -- "" none
-    flags            TEXT NOT NULL,    -- words: bimodal, drift; "" none
+    flags            TEXT NOT NULL,    -- words for what disturbed it: bimodal, drift, ..., docs/measurement.md; "" none
     workspace_bytes  INTEGER NOT NULL CHECK (workspace_bytes >= 0), -- bytes
     output_digest    TEXT CHECK (length(output_digest) = 16), -- XXH3-64 of the output bits; NULL not taken
     measured_utc     TEXT NOT NULL,    -- UTC, of the last change
@@ -164,11 +164,38 @@ CREATE TABLE visit (
     clock_overhead_ns   REAL CHECK (clock_overhead_ns >= 0),   -- ns a reading
     clock_quality       TEXT NOT NULL CHECK (clock_quality IN ('host', 'enqueue_wait', 'device', 'counters')), -- word, no unit
     taken_utc           TEXT NOT NULL, -- UTC, of storing
-    context_json        TEXT NOT NULL, -- environment before and after, units in the names
+    context_json        TEXT NOT NULL, -- environment before, what changed until after, what the worker says; units in the names
     is_twin             INTEGER NOT NULL DEFAULT 0 CHECK (is_twin IN (0, 1)), -- 1: the default's stay as its own rival in that visit, for the A/A floor; no part of any time
+    flags               TEXT NOT NULL DEFAULT '', -- words for what disturbed it; "" nothing, or before schema 6
+    rejected_json       TEXT NOT NULL DEFAULT '', -- samples left out of the time: {"reason":[place from 0, ...]}; "" none
+    stop_reason         TEXT NOT NULL DEFAULT '', -- why there are no more samples: precise, count, budget, throttled; "" not said
     CHECK (length(samples) = 8 * sample_count)
 ) STRICT;
 CREATE INDEX visit_by_measurement ON visit (measurement);
+
+-- Counters that a sweep could read on its machine, and why it could not read the others.
+CREATE TABLE counter_source (
+    sweep  INTEGER NOT NULL REFERENCES sweep (id), -- no unit
+    name   TEXT NOT NULL, -- "cycles", "page_faults"
+    unit   TEXT NOT NULL, -- of what is counted
+    source TEXT NOT NULL, -- "papi", "rusage"; "" none
+    event  TEXT NOT NULL, -- as the source calls it; "" none
+    reason TEXT NOT NULL, -- why it cannot be read; "" it can
+    PRIMARY KEY (sweep, name)
+) STRICT, WITHOUT ROWID;
+
+-- What was counted in calls that nobody timed.
+CREATE TABLE counter (
+    measurement  INTEGER NOT NULL REFERENCES measurement (id), -- no unit
+    name         TEXT NOT NULL, -- as in counter_source, of the last sweep that measured it
+    value        REAL NOT NULL CHECK (value >= 0), -- a call, in the unit of the source: median over passes
+    lo           REAL NOT NULL CHECK (lo >= 0),    -- the least of the passes
+    hi           REAL NOT NULL CHECK (hi >= 0),    -- the most
+    passes       INTEGER NOT NULL CHECK (passes >= 1), -- count
+    calls        INTEGER NOT NULL CHECK (calls >= 1),  -- count in a pass
+    counted_utc  TEXT NOT NULL, -- UTC
+    PRIMARY KEY (measurement, name)
+) STRICT, WITHOUT ROWID;
 
 -- Measured error of one revision on one problem and input set.
 CREATE TABLE accuracy (

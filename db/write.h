@@ -44,6 +44,7 @@ extern const assay__sql assay__sql_problem[];
 extern const assay__sql assay__sql_sweep[];
 extern const assay__sql assay__sql_measurement[];
 extern const assay__sql assay__sql_visit[];
+extern const assay__sql assay__sql_counter[];
 extern const assay__sql assay__sql_accuracy[];
 extern const assay__sql assay__sql_stability[];
 extern const assay__sql assay__sql_quarantine[];

@@ -13,19 +13,22 @@ const assay__sql assay__sql_visit[] = {
     [VISIT_PUT] = {"visit put",
                    "INSERT INTO visit (measurement, sweep, ordinal, kind, sample_count, samples,"
                    " inner_count, baseline_visit, ratio, clock_name, clock_resolution_ns,"
-                   " clock_overhead_ns, clock_quality, taken_utc, context_json, is_twin)"
+                   " clock_overhead_ns, clock_quality, taken_utc, context_json, is_twin, flags,"
+                   " rejected_json, stop_reason)"
                    " VALUES (?1, (SELECT sweep FROM measurement WHERE id = ?1), ?2, ?3, ?4, ?5,"
-                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                   " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
                    0},
-    [VISIT_EACH] = {"visit each",
-                    "SELECT v.sweep, v.ordinal, v.kind, v.is_twin, v.samples"
-                    " FROM visit v JOIN sweep s ON s.id = v.sweep"
-                    " WHERE v.measurement = ?1 AND s.profile = ?2 AND (v.kind <> 'confirm'"
-                    " OR v.sweep > ifnull((SELECT t.sweep FROM measurement m JOIN route t"
-                    "  ON t.deployment = m.deployment AND t.problem = m.problem"
-                    "  AND t.layout = m.layout AND t.align = m.align AND t.policy = m.policy"
-                    "  AND t.superseded_utc IS NULL WHERE m.id = ?1), 0)) ORDER BY v.id",
-                    0},
+    [VISIT_EACH] =
+        {"visit each",
+         "SELECT v.sweep, v.ordinal, v.kind, v.is_twin, v.rejected_json, v.flags, v.stop_reason,"
+         " v.samples"
+         " FROM visit v JOIN sweep s ON s.id = v.sweep"
+         " WHERE v.measurement = ?1 AND s.profile = ?2 AND (v.kind <> 'confirm'"
+         " OR v.sweep > ifnull((SELECT t.sweep FROM measurement m JOIN route t"
+         "  ON t.deployment = m.deployment AND t.problem = m.problem"
+         "  AND t.layout = m.layout AND t.align = m.align AND t.policy = m.policy"
+         "  AND t.superseded_utc IS NULL WHERE m.id = ?1), 0)) ORDER BY v.id",
+         0},
     {NULL, NULL, 0},
 };
 
@@ -53,6 +56,9 @@ static assay_status put_visit(assay__db *db, const assay__db_visit *v, int64_t *
     assay__bind_text(&q, assay__db_now(db));
     assay__bind_word(&q, v->context_json);
     assay__bind_int(&q, v->is_twin ? 1 : 0);
+    assay__bind_word(&q, v->flags);
+    assay__bind_word(&q, v->rejected_json);
+    assay__bind_word(&q, v->stop_reason);
     return assay__query_insert(&q, out);
 }
 
@@ -73,6 +79,9 @@ one_stay(assay__query *q, assay_status (*row)(void *cookie, const assay__db_stay
     v.ordinal = assay__column_int(q);
     v.kind = assay__column_text(q);
     v.is_twin = assay__column_int(q) != 0;
+    v.rejected_json = assay__column_text(q);
+    v.flags = assay__column_text(q);
+    v.stop_reason = assay__column_text(q);
     const void *blob = assay__column_blob(q, &bytes);
     double *samples = malloc(bytes > 0 ? bytes : 1);
     if (samples == NULL)

@@ -216,7 +216,7 @@ static assay_status add_measurement(void *cookie, const assay__report_measuremen
     }
     if (one.kind == SEEN_NOW && m->verdict == ASSAY__VERDICT_WRONG)
         c->kernels[at].is_wrong = true;
-    if (m->verdict != ASSAY__VERDICT_OK)
+    if (m->verdict != ASSAY__VERDICT_OK && m->verdict != ASSAY__VERDICT_NOISY)
         return ASSAY_OK;
     void *bigger = assay__report_grow(w->seen, w->seen_count, sizeof *w->seen);
     if (bigger == NULL)

@@ -310,7 +310,10 @@ static void put_running(assay__page *page, const assay__cost_case *c,
         assay__page_cellf(page, "%.3f [%.3f, %.3f]%s", one->ratio, one->ratio_lo, one->ratio_hi,
                           assay__part_level(one->ratio_level).text);
     cell_error(page, c, one);
-    assay__page_cell(page, one->reason[0] != '\0' ? one->reason : one->flags);
+    if (one->reason[0] != '\0' && one->flags[0] != '\0')
+        assay__page_cellf(page, "%s (%s)", one->reason, one->flags);
+    else
+        assay__page_cell(page, one->reason[0] != '\0' ? one->reason : one->flags);
 }
 
 static const assay__html_column running_columns[] = {{"problem", NULL, false},

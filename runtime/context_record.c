@@ -3,14 +3,15 @@
 /* runtime/context_record.c -- governor, load, steal, temperature and the like. */
 #include "runtime/context_record.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
-#define CPU0      "devices/system/cpu/cpu0/"
-#define MAX_ZONES 64
+#define CPU0 "devices/system/cpu/cpu0/"
 
 /* Decimal "123.45" without the locale's say; stops at the first other byte.  NaN: no digit. */
 static double decimal(const char *text, const char **end)
@@ -29,18 +30,112 @@ static double decimal(const char *text, const char **end)
     return any ? value : NAN;
 }
 
-static double number_or_nan(const char *root, const char *path)
-{
-    double value;
+/* ---- files ---- */
 
-    return assay__machine_number(root, path, &value) ? value : NAN;
+static int open_file(const char *root, const char *path)
+{
+    char full[512];
+    int length = snprintf(full, sizeof full, "%s/%s", root, path);
+
+    return length > 0 && (size_t)length < sizeof full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-static void read_load(const assay__machine *machine, assay__context_record *out)
+/* Its first bytes as they are now, NUL-terminated; false: there are none. */
+static bool now_of(int file, char *buf, size_t cap)
+{
+    ssize_t n = file >= 0 ? pread(file, buf, cap - 1, 0) : -1;
+
+    buf[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* A whole number and nothing more but the end of its line. */
+static double number_of(int file)
+{
+    char text[64];
+    const char *end;
+
+    if (!now_of(file, text, sizeof text))
+        return NAN;
+    double value = decimal(text, &end);
+    return *end == '\0' || *end == '\n' ? value : NAN;
+}
+
+/* The number behind `name` and a space at the start of a line; NaN: there is no such line. */
+static double field_of(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, length) == 0 && line[length] == ' ')
+            return decimal(line + length + 1, NULL);
+    }
+    return NAN;
+}
+
+static int *files_of(assay__context_source *s, size_t i)
+{
+    int *const files[] = {&s->governor, &s->frequency, &s->cpuinfo,  &s->no_turbo, &s->boost,
+                          &s->load,     &s->stat,      &s->throttle, &s->energy,   &s->quota};
+
+    return i < sizeof files / sizeof *files ? files[i] : NULL;
+}
+
+static void open_zones(const assay__machine *machine, assay__context_source *out)
+{
+    for (int zone = 0; zone < ASSAY__CONTEXT_ZONES; zone++) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "class/thermal/thermal_zone%d/temp", zone);
+        int file = open_file(machine->sys, path);
+        if (file >= 0)
+            out->zones[out->zone_count++] = file;
+    }
+}
+
+void assay__context_source_open(const assay__machine *machine, assay__context_source *out)
+{
+    char stat[512];
+    const assay__context_source none = {.zone_count = 0};
+
+    *out = none;
+    out->governor = open_file(machine->sys, CPU0 "cpufreq/scaling_governor");
+    out->frequency = open_file(machine->sys, CPU0 "cpufreq/scaling_cur_freq");
+    out->cpuinfo = out->frequency < 0 ? open_file(machine->proc, "cpuinfo") : -1;
+    out->no_turbo = open_file(machine->sys, "devices/system/cpu/intel_pstate/no_turbo");
+    out->boost = open_file(machine->sys, "devices/system/cpu/cpufreq/boost");
+    out->load = open_file(machine->proc, "loadavg");
+    out->stat = open_file(machine->proc, "stat");
+    out->throttle = open_file(machine->sys, CPU0 "thermal_throttle/package_throttle_count");
+    if (out->throttle < 0)
+        out->throttle = open_file(machine->sys, CPU0 "thermal_throttle/core_throttle_count");
+    out->energy = open_file(machine->sys, "class/powercap/intel-rapl:0/energy_uj");
+    out->quota_cpus = assay__machine_quota(machine, stat, sizeof stat);
+    out->quota = stat[0] != '\0' ? open_file(machine->sys, stat) : -1;
+    open_zones(machine, out);
+}
+
+void assay__context_source_close(assay__context_source *source)
+{
+    int *file;
+
+    for (size_t i = 0; (file = files_of(source, i)) != NULL; i++) {
+        if (*file >= 0)
+            (void)close(*file);
+        *file = -1;
+    }
+    for (size_t i = 0; i < source->zone_count; i++)
+        (void)close(source->zones[i]);
+    source->zone_count = 0;
+}
+
+/* ---- what they say ---- */
+
+static void read_load(const assay__context_source *source, assay__context_record *out)
 {
     char text[128];
 
-    if (!assay__machine_file(machine->proc, "loadavg", text, sizeof text))
+    if (!now_of(source->load, text, sizeof text))
         return;
     const char *at = text;
     double *const loads[] = {&out->load_1, &out->load_5, &out->load_15};
@@ -51,13 +146,12 @@ static void read_load(const assay__machine *machine, assay__context_record *out)
 }
 
 /* Eighth number of the line "cpu user nice system idle iowait irq softirq steal ...": proc(5). */
-static double read_steal(const assay__machine *machine)
+static double read_steal(const assay__context_source *source)
 {
     char text[256];
     double value = NAN;
 
-    if (!assay__machine_file(machine->proc, "stat", text, sizeof text) ||
-        strncmp(text, "cpu ", 4) != 0)
+    if (!now_of(source->stat, text, sizeof text) || strncmp(text, "cpu ", 4) != 0)
         return NAN;
     const char *at = text + 4;
     for (int i = 0; i < 8; i++) {
@@ -67,40 +161,52 @@ static double read_steal(const assay__machine *machine)
     return value;
 }
 
-static double read_frequency(const assay__machine *machine)
+static double read_frequency(const assay__context_source *source)
 {
-    double khz = number_or_nan(machine->sys, CPU0 "cpufreq/scaling_cur_freq");
+    double khz = number_of(source->frequency);
     char text[64], info[ASSAY__CPUINFO_BYTES];
 
     if (!isnan(khz))
         return khz / 1000;
-    return assay__machine_cpuinfo(machine, info) &&
+    return now_of(source->cpuinfo, info, sizeof info) &&
                    assay__machine_cpu_fact(info, "cpu MHz", text, sizeof text)
                ? decimal(text, NULL)
                : NAN;
 }
 
-static double read_temperature(const assay__machine *machine)
+static double read_temperature(const assay__context_source *source)
 {
     double hottest = NAN;
 
-    for (int zone = 0; zone < MAX_ZONES; zone++) {
-        char path[64];
-        (void)snprintf(path, sizeof path, "class/thermal/thermal_zone%d/temp", zone);
-        double millis = number_or_nan(machine->sys, path);
+    for (size_t i = 0; i < source->zone_count; i++) {
+        double millis = number_of(source->zones[i]);
         if (!isnan(millis) && !(millis / 1000 <= hottest))
             hottest = millis / 1000;
     }
     return hottest;
 }
 
-static double read_turbo(const assay__machine *machine)
+static double read_turbo(const assay__context_source *source)
 {
-    double off = number_or_nan(machine->sys, "devices/system/cpu/intel_pstate/no_turbo");
+    double off = number_of(source->no_turbo);
 
     if (!isnan(off))
         return off == 0 ? 1 : 0;
-    return number_or_nan(machine->sys, "devices/system/cpu/cpufreq/boost");
+    return number_of(source->boost);
+}
+
+/* cpu.stat of cgroup v2 counts microseconds, that of v1 nanoseconds. */
+static void read_quota(const assay__context_source *source, assay__context_record *out)
+{
+    char text[1024];
+
+    out->quota_cpus = source->quota_cpus < INFINITY ? source->quota_cpus : NAN;
+    if (!now_of(source->quota, text, sizeof text))
+        return;
+    out->quota_throttled = field_of(text, "nr_throttled");
+    out->quota_throttled_ms = field_of(text, "throttled_usec") / 1e3;
+    if (isnan(out->quota_throttled_ms))
+        out->quota_throttled_ms = field_of(text, "throttled_time") / 1e6;
 }
 
 static void read_scheduling(assay__context_record *out)
@@ -130,23 +236,39 @@ static void keep_plain(char *text)
             *text = '_';
 }
 
-void assay__context_read(const assay__machine *machine, assay__context_record *out)
+void assay__context_source_take(const assay__context_source *source, assay__context_record *out)
 {
-    *out = (assay__context_record){.load_1 = NAN, .load_5 = NAN, .load_15 = NAN};
-    (void)assay__machine_file(machine->sys, CPU0 "cpufreq/scaling_governor", out->governor,
-                              sizeof out->governor);
+    *out = (assay__context_record){.load_1 = NAN,
+                                   .load_5 = NAN,
+                                   .load_15 = NAN,
+                                   .quota_throttled = NAN,
+                                   .quota_throttled_ms = NAN};
+    (void)now_of(source->governor, out->governor, sizeof out->governor);
+    out->governor[strcspn(out->governor, "\n")] = '\0';
     keep_plain(out->governor);
     read_scheduling(out);
-    read_load(machine, out);
-    out->turbo = read_turbo(machine);
-    out->frequency_mhz = read_frequency(machine);
-    out->temperature_c = read_temperature(machine);
-    out->steal_ticks = read_steal(machine);
-    out->throttle_count =
-        number_or_nan(machine->sys, CPU0 "thermal_throttle/package_throttle_count");
-    if (isnan(out->throttle_count))
-        out->throttle_count =
-            number_or_nan(machine->sys, CPU0 "thermal_throttle/core_throttle_count");
+    read_load(source, out);
+    out->turbo = read_turbo(source);
+    out->frequency_mhz = read_frequency(source);
+    out->temperature_c = read_temperature(source);
+    out->steal_ticks = read_steal(source);
+    out->throttle_count = number_of(source->throttle);
+    read_quota(source, out);
+    out->energy_j = number_of(source->energy) / 1e6;
+}
+
+void assay__context_read(const assay__machine *machine, assay__context_record *out)
+{
+    assay__context_source source;
+
+    assay__context_source_open(machine, &source);
+    assay__context_source_take(&source, out);
+    assay__context_source_close(&source);
+}
+
+double assay__context_grown(double before, double after)
+{
+    return after >= before ? after - before : NAN;
 }
 
 /* Thousandths in decimal, with a point whatever the locale says. */
@@ -160,36 +282,77 @@ static int format_number(char out[40], double value)
     return snprintf(out, 40, "%s%lld.%03lld", sign, thousandths / 1000, thousandths % 1000);
 }
 
-size_t assay__context_format(const assay__context_record *r, char *buf, size_t cap)
+enum { MEMBERS = 16 };
+
+typedef struct member {
+    const char *name, *text; /* text NULL: a number */
+    double number;
+} member;
+
+static void list_members(const assay__context_record *r, member out[MEMBERS])
 {
-    const struct {
-        const char *name, *text;
-        double number;
-    } members[] = {{"governor", r->governor, 0},
-                   {"policy", r->policy, 0},
-                   {"nice", NULL, r->nice},
-                   {"turbo", NULL, r->turbo},
-                   {"frequency_mhz", NULL, r->frequency_mhz},
-                   {"temperature_c", NULL, r->temperature_c},
-                   {"load_1", NULL, r->load_1},
-                   {"load_5", NULL, r->load_5},
-                   {"load_15", NULL, r->load_15},
-                   {"steal_ticks", NULL, r->steal_ticks},
-                   {"throttle_count", NULL, r->throttle_count}};
+    const member all[MEMBERS] = {{"governor", r->governor, 0},
+                                 {"policy", r->policy, 0},
+                                 {"nice", NULL, r->nice},
+                                 {"turbo", NULL, r->turbo},
+                                 {"quota_cpus", NULL, r->quota_cpus},
+                                 {"frequency_mhz", NULL, r->frequency_mhz},
+                                 {"temperature_c", NULL, r->temperature_c},
+                                 {"load_1", NULL, r->load_1},
+                                 {"load_5", NULL, r->load_5},
+                                 {"load_15", NULL, r->load_15},
+                                 {"steal_ticks", NULL, r->steal_ticks},
+                                 {"throttle_count", NULL, r->throttle_count},
+                                 {"quota_throttled", NULL, r->quota_throttled},
+                                 {"quota_throttled_ms", NULL, r->quota_throttled_ms},
+                                 {"energy_j", NULL, r->energy_j},
+                                 {NULL, NULL, NAN}};
+
+    memcpy(out, all, sizeof all);
+}
+
+static bool is_known(const member *m)
+{
+    return m->text != NULL ? m->text[0] != '\0' : fabs(m->number) < 1e15;
+}
+
+static bool is_same(const member *a, const member *b)
+{
+    return a->text != NULL ? strcmp(a->text, b->text) == 0
+                           : a->number <= b->number && a->number >= b->number;
+}
+
+/* before NULL: all that is known. */
+static size_t format(const assay__context_record *before, const assay__context_record *r, char *buf,
+                     size_t cap)
+{
+    member members[MEMBERS], old[MEMBERS];
     char text[1024] = "{";
     size_t used = 1;
 
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    list_members(r, members);
+    list_members(before != NULL ? before : r, old);
+    for (size_t i = 0; members[i].name != NULL; i++) {
         char number[40];
-        bool is_text = members[i].text != NULL;
-        if (is_text ? members[i].text[0] == '\0' : !(fabs(members[i].number) < 1e15))
+        if (!is_known(&members[i]) || (before != NULL && is_same(&members[i], &old[i])))
             continue;
         (void)format_number(number, members[i].number);
-        const char *quote = is_text ? "\"" : "";
+        const char *quote = members[i].text != NULL ? "\"" : "";
         used += (size_t)snprintf(text + used, sizeof text - used, "%s\"%s\":%s%s%s",
                                  used > 1 ? "," : "", members[i].name, quote,
-                                 is_text ? members[i].text : number, quote);
+                                 members[i].text != NULL ? members[i].text : number, quote);
     }
     int length = snprintf(buf, cap, "%s}", text);
     return length < 0 ? 0 : (size_t)length;
+}
+
+size_t assay__context_format(const assay__context_record *record, char *buf, size_t cap)
+{
+    return format(NULL, record, buf, cap);
+}
+
+size_t assay__context_format_changes(const assay__context_record *before,
+                                     const assay__context_record *after, char *buf, size_t cap)
+{
+    return format(before, after, buf, cap);
 }

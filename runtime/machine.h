@@ -54,6 +54,9 @@ uint32_t assay__machine_list_count(const char *list);
 /* CPUs that this process may really use: the smaller of its affinity and the quota of its cgroup
  * and every ancestor (v1 and v2), rounded up; 0: not known. */
 uint32_t assay__machine_usable_cpus(const assay__machine *machine);
+/* That quota, in CPUs; infinite: none.  stat: where below sys its cgroup counts the periods in
+ * which it had none left; "": there is none. */
+double assay__machine_quota(const assay__machine *machine, char *stat, size_t cap);
 uint32_t assay__machine_numa_nodes(const assay__machine *machine);
 
 /* ---- instruction sets (isa.c) ---------------------------------------------------------------- */

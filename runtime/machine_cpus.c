@@ -56,20 +56,37 @@ static double quota_v1(const char *sys, const char *mount, const char *folder)
     return quota / period;
 }
 
-/* The smallest quota from `folder` up to the root.  Inside a container the folder may be the one
- * the host sees and not exist here; the root, which is then the container's own, still counts. */
-static double smallest_quota(const char *sys, const char *mount, char *folder)
-{
-    double smallest = INFINITY;
+/* The smallest quota so far, and where its cgroup keeps account. */
+typedef struct tightest {
+    double quota;
+    char *stat;
+    size_t cap;
+} tightest;
 
+static void consider(const char *sys, const char *mount, const char *folder, tightest *t)
+{
+    const double quota = mount == NULL ? quota_v2(sys, folder) : quota_v1(sys, mount, folder);
+
+    if (!(quota < t->quota))
+        return;
+    t->quota = quota;
+    if (mount == NULL)
+        (void)snprintf(t->stat, t->cap, "fs/cgroup%s/cpu.stat", folder);
+    else
+        (void)snprintf(t->stat, t->cap, "fs/cgroup/%s%s/cpu.stat", mount, folder);
+}
+
+/* All from `folder` up to the root.  Inside a container the folder may be the one the host sees and
+ * not exist here; the root, which is then the container's own, still counts. */
+static void consider_up(const char *sys, const char *mount, char *folder, tightest *t)
+{
     for (;;) {
         if (strcmp(folder, "/") == 0)
             folder[0] = '\0';
-        smallest =
-            fmin(smallest, mount == NULL ? quota_v2(sys, folder) : quota_v1(sys, mount, folder));
+        consider(sys, mount, folder, t);
         char *slash = strrchr(folder, '/');
         if (slash == NULL)
-            return smallest;
+            return;
         *slash = '\0';
     }
 }
@@ -90,50 +107,53 @@ static bool has_cpu(const char *controllers, size_t length)
 }
 
 /* One "number:controllers:folder" line of /proc/self/cgroup, cut at its end. */
-static double line_quota(const char *sys, char *line)
+static void consider_line(const char *sys, char *line, tightest *t)
 {
     char *controllers = strchr(line, ':');
     char *folder = controllers == NULL ? NULL : strchr(controllers + 1, ':');
     char mount[64];
 
     if (folder == NULL)
-        return INFINITY;
+        return;
     controllers++;
     size_t length = (size_t)(folder - controllers);
     folder++;
-    if (length == 0) /* v2; in a mixed hierarchy it has no cpu.max and sets no limit */
-        return smallest_quota(sys, NULL, folder);
+    if (length == 0) { /* v2; in a mixed hierarchy it has no cpu.max and sets no limit */
+        consider_up(sys, NULL, folder, t);
+        return;
+    }
     if (!has_cpu(controllers, length) || length >= sizeof mount)
-        return INFINITY;
+        return;
     memcpy(mount, controllers, length);
     mount[length] = '\0';
     char *copy = strdup(folder);
     if (copy == NULL)
-        return INFINITY;
-    double quota = smallest_quota(sys, mount, folder);
+        return;
+    consider_up(sys, mount, folder, t);
     /* "cpu" is as a rule a link to "cpu,cpuacct", but not everywhere. */
-    quota = fmin(quota, smallest_quota(sys, "cpu", copy));
+    consider_up(sys, "cpu", copy, t);
     free(copy);
-    return quota;
 }
 
-static double cgroup_quota(const assay__machine *machine)
+double assay__machine_quota(const assay__machine *machine, char *stat, size_t cap)
 {
+    tightest t = {INFINITY, stat, cap};
     char text[4096];
     char *rest = NULL;
-    double quota = INFINITY;
 
+    stat[0] = '\0';
     if (!assay__machine_file(machine->proc, "self/cgroup", text, sizeof text))
         return INFINITY;
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
-        quota = fmin(quota, line_quota(machine->sys, line));
-    return quota;
+        consider_line(machine->sys, line, &t);
+    return t.quota;
 }
 
 uint32_t assay__machine_usable_cpus(const assay__machine *machine)
 {
     uint32_t cpus = machine->affinity_cpus != 0 ? machine->affinity_cpus : affinity_count();
-    double quota = cgroup_quota(machine);
+    char stat[512];
+    double quota = assay__machine_quota(machine, stat, sizeof stat);
 
     if (quota < cpus)
         cpus = (uint32_t)ceil(quota);

@@ -105,7 +105,9 @@ static bool has_good_verdict(const trial *t)
     };
     unsigned verdict = t->item->measured->verdict;
 
-    /* Noisy and throttled ones are right; their wide intervals say the rest. */
+    if (isnan(t->item->measured->time_ns) && verdict == ASSAY__VERDICT_THROTTLED)
+        return refuse(t, "was not timed: the core's clock stayed low");
+    /* Noisy and throttled ones are right; the ranking knows how little their times say. */
     if (isnan(t->item->measured->time_ns) && verdict == ASSAY__VERDICT_OK)
         return refuse(t, "was not timed");
     if (verdict == ASSAY__VERDICT_OK || verdict == ASSAY__VERDICT_NOISY ||

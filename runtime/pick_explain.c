@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/noise_words.h"
 #include "runtime/pick_internal.h"
 #include "runtime/revision.h"
 
@@ -102,6 +103,22 @@ static void put_standing(const assay__judged *item, bool is_default, char *buf, 
         (void)snprintf(buf, cap, "slower: %s", time);
 }
 
+static void put_noise(const assay__judged *item, char *buf, size_t cap)
+{
+    const assay__route_candidate *m = item->measured;
+    const char *first = "";
+
+    buf[0] = '\0';
+    if (m == NULL)
+        return;
+    if (m->verdict == ASSAY__VERDICT_NOISY)
+        first = "noisy";
+    if (m->verdict == ASSAY__VERDICT_THROTTLED)
+        first = "throttled";
+    (void)snprintf(buf, cap, "%s%s", first, first[0] != '\0' && m->noise != 0 ? " " : "");
+    (void)assay__noise_words(m->noise, buf + strlen(buf), cap - strlen(buf));
+}
+
 /* The tunables as the store wrote them, where this process cannot place them. */
 static void put_stored(const assay__judged *item, assay_candidate *c)
 {
@@ -140,6 +157,7 @@ static assay_status put_candidate(assay_context *context, const assay__judged *i
     c->chosen = item->chosen;
     c->tied = item->tied;
     c->rejected = item->rejected;
+    put_noise(item, c->noise, sizeof c->noise);
     if (item->rejected)
         (void)snprintf(c->reason, sizeof c->reason, "%s", item->reason);
     else

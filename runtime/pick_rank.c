@@ -346,6 +346,17 @@ static int tie_order(const assay__judged *a, const assay__judged *b)
     return order;
 }
 
+/* Screening alone gives no interval, and of what is noisy the interval settles nothing.  The
+ * default's ratio to itself is known whatever its time is. */
+static bool is_sure(const assay__judged *item, const double s[3])
+{
+    const unsigned verdict = item->measured->verdict;
+
+    return !isnan(s[1]) &&
+           ((verdict != ASSAY__VERDICT_NOISY && verdict != ASSAY__VERDICT_THROTTLED) ||
+            s[1] >= s[2]);
+}
+
 static size_t fastest(const assay__judgement *j, unsigned copies, bool by_ratio, bool surely)
 {
     size_t best = SIZE_MAX;
@@ -353,7 +364,7 @@ static size_t fastest(const assay__judgement *j, unsigned copies, bool by_ratio,
 
     for (size_t i = 0; i < j->count; i++) {
         if (!in_group(&j->items[i], copies) || !speed(&j->items[i], by_ratio, s) ||
-            (surely && isnan(s[1])))
+            (surely && !is_sure(&j->items[i], s)))
             continue;
         if (best == SIZE_MAX || s[0] < least ||
             (s[0] <= least && tie_order(&j->items[i], &j->items[best]) < 0)) {
@@ -364,8 +375,8 @@ static size_t fastest(const assay__judgement *j, unsigned copies, bool by_ratio,
     return best;
 }
 
-/* A screening visit alone gives no interval, and may just have been lucky: such a time displaces
- * one that has an interval only from below the whole of it. */
+/* A time without an interval, or a noisy one, may just have been lucky: it displaces one that is
+ * sure only from below the whole of its interval. */
 static size_t leader(const assay__judgement *j, unsigned copies, bool by_ratio)
 {
     const size_t best = fastest(j, copies, by_ratio, false);
@@ -386,12 +397,14 @@ static size_t break_tie(assay__judgement *j, unsigned copies, size_t best, bool 
     double top[3], s[3];
 
     (void)speed(&j->items[best], by_ratio, top);
+    const bool best_is_sure = is_sure(&j->items[best], top);
     for (size_t i = 0; i < j->count; i++) {
         if (i == best || !in_group(&j->items[i], copies) || !speed(&j->items[i], by_ratio, s) ||
             !(s[1] <= top[2]))
             continue;
         j->items[i].tied = true;
-        if (tie_order(&j->items[i], &j->items[chosen]) < 0)
+        if ((is_sure(&j->items[i], s) || !best_is_sure) &&
+            tie_order(&j->items[i], &j->items[chosen]) < 0)
             chosen = i;
     }
     j->items[best].tied = true;

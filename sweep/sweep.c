@@ -281,6 +281,8 @@ static assay_status run_group(sweep *s, size_t begin, size_t *group_end)
         status = measure(s, begin, end);
     if (status == ASSAY_OK)
         status = confirm(s, begin, end);
+    for (size_t i = begin; status == ASSAY_OK && i < end; i++)
+        status = assay__sweep_count(s, &s->problems[i]);
     for (size_t i = begin; status == ASSAY_OK && i < end; i++) {
         if (s->problems[i].skip)
             continue;
@@ -349,6 +351,8 @@ static assay_status run_groups(sweep *s)
 {
     assay_status status = assay__sweep_peaks(s);
 
+    if (status == ASSAY_OK)
+        status = assay__sweep_find_counters(s);
     for (size_t begin = 0; status == ASSAY_OK && begin < s->problem_count;) {
         size_t end = assay__sweep_group_end(s, begin);
         status = run_group(s, begin, &end);

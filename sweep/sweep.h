@@ -59,6 +59,7 @@ typedef struct assay__sweep_options {
     double budget_s;           /* 0: none */
     double problem_s;          /* of calls of a problem's variants; 0: the profile's */
     bool resume, dry_run, no_wait;
+    bool counters;         /* count cycles and the like for those that may be published */
     bool probe_peaks;      /* also when the store has fresh ones */
     bool exhaustive;       /* f32 unary elementwise ops over all 2^32 inputs */
     const char *label;     /* NULL none */
@@ -73,6 +74,7 @@ typedef struct assay__sweep_options {
 typedef struct assay__sweep_summary {
     size_t problems, skipped_problems, resumed_problems;
     size_t variants, measured, wrong, crashed, timed_out, impossible, noisy, quarantined;
+    size_t throttled;
     size_t routes;
     size_t exhausted;              /* variants run over all inputs of their type */
     double elapsed_s, timed_share; /* of the wall time without the three below: inside timed,

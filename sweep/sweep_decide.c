@@ -127,6 +127,7 @@ static void book_ratio(sweep_candidate *c, const assay_comparison *r,
     c->ratio_lo = r->lo;
     c->ratio_hi = r->hi;
     c->ratio_level = rule->confidence;
+    c->open_ratio = r->verdict == ASSAY_VERDICT_UNDECIDED;
 }
 
 static assay_status compare_with_default(const sweep_problem *p, sweep_candidate *c, size_t visits,
@@ -573,9 +574,14 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
         tell_nobody_won(s, p, "");
         return ASSAY_OK;
     }
-    /* Its results are right and its time cannot be: nothing is known to be faster than it. */
+    /* Its results are right and its time cannot be, or there is none: nothing is known to be faster
+     * than it. */
     if (p->candidates[p->default_index].verdict == ASSAY__VERDICT_IMPOSSIBLE) {
         tell_nobody_won(s, p, "the default's time is impossible, so nothing is published");
+        return ASSAY_OK;
+    }
+    if (p->candidates[p->default_index].verdict == ASSAY__VERDICT_THROTTLED) {
+        tell_nobody_won(s, p, "the clock was too low to time the default, so nothing is published");
         return ASSAY_OK;
     }
     published = incumbent_of(p);
@@ -589,6 +595,7 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
         return ASSAY_OK;
     }
     ASSAY_TRY(publish_times(p));
+    ASSAY_TRY(assay__sweep_judge_noise(s, p));
     ASSAY_TRY(assay__db_begin(s->db));
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
         status = assay__sweep_put_measurement(s, p, &p->candidates[i]);

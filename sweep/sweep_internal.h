@@ -17,6 +17,7 @@
 #include "support/rng.h"
 #include "sweep/sweep.h"
 #include "tuner/arena.h"
+#include "tuner/environment.h"
 #include "tuner/pace.h"
 #include "tuner/verdict.h"
 #include "tuner/worker_client.h"
@@ -108,7 +109,11 @@ typedef struct sweep_candidate {
     uint64_t key, twin_key;         /* of their places in a visit; 0: none drawn yet */
     size_t confirm_count;
     double confirm_ns[SWEEP_VISITS];
-    size_t sample_count;
+    size_t sample_count; /* that its times are made of */
+    size_t rejected;     /* others, which were left out, with their reasons */
+    double core_speed;   /* the fastest clock that it was seen at; 0: not known */
+    unsigned noise;      /* runtime/noise_words.h; known when it is published */
+    bool open_ratio;     /* against the default: the interval decides nothing */
     double min_ns;
     bool tied;
     bool slower;                      /* than the default, beyond doubt */
@@ -178,6 +183,8 @@ typedef struct sweep {
     double rotate_bytes;
     double memory_bytes; /* that may be used; NaN not known */
     int arena_fd; /* memory that workers rotate over, one after another; -1: they take their own */
+    assay__environment environment;
+    json_t *counters;     /* owned: names of those that can be counted; NULL: nobody asked */
     assay__roofline roof; /* of all cpus */
     sweep_peak *peaks;
     size_t peak_count;
@@ -358,6 +365,19 @@ bool assay__sweep_has_time(const sweep *s, const sweep_problem *p);
 /* Drops those that screening, and those that the measuring visits so far, show far behind. */
 void assay__sweep_prune(const sweep *s, sweep_problem *p);
 assay_status assay__sweep_race(sweep_problem *p);
+/* Finds out, when asked to, what can be counted here, and stores it with the reasons. */
+assay_status assay__sweep_find_counters(sweep *s);
+/* Counts for those that were confirmed, before they are published. */
+assay_status assay__sweep_count(sweep *s, sweep_problem *p);
+/* Samples of a stay that are part of its time, in their order: all but those that rejected_json
+ * ("" or NULL: none) names; *kept of them to out, which has room for n. */
+assay_status assay__sweep_keep(const double *samples, size_t n, const char *rejected_json,
+                               double *out, size_t *kept);
+/* Sets noise, by all its visits, and the verdict "noisy" of those whose time is known less well
+ * than asked for and which are neither faster nor slower than the default nor as fast. */
+assay_status assay__sweep_judge_noise(sweep *s, sweep_problem *p);
+/* Why no more was measured: a stable word. */
+const char *assay__sweep_stop_word(const sweep_candidate *c);
 /* Median of visits with its interval. */
 assay_status assay__sweep_interval(const double *visit_ns, size_t n, double *median, double *lo,
                                    double *hi);

@@ -351,6 +351,7 @@ assay_status assay__sweep_setup(sweep *s)
 
     s->rotate_bytes = rotate_bytes();
     s->arena_fd = make_arena();
+    assay__environment_open(&s->environment);
     assay__sweep_affinity(s->affinity, sizeof s->affinity);
     s->memory_bytes = assay__free_memory(&machine);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
@@ -383,6 +384,8 @@ void assay__sweep_teardown(sweep *s)
         close(s->arena_fd);
     assay__worker_stop(&s->asker);
     assay__worker_stop(&s->loader);
+    assay__environment_close(&s->environment);
+    json_decref(s->counters);
     assay__sweep_forget_refused(s);
     assay__plugins_destroy(&s->plugins);
     assay__db_close(&s->db);

@@ -38,7 +38,7 @@ static bool differ_in_threads(const sweep_candidate *a, const sweep_candidate *b
 
 static bool has_digest(const sweep_candidate *c)
 {
-    return c->checked && c->verdict == ASSAY__VERDICT_OK;
+    return c->checked && (c->verdict == ASSAY__VERDICT_OK || c->verdict == ASSAY__VERDICT_NOISY);
 }
 
 /* Outputs of one input set, which all candidates were given: another number of threads whose bits

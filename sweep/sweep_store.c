@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/noise_words.h"
 #include "sweep/sweep_internal.h"
 #include "tuner/stats.h"
 
 assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_candidate *c)
 {
-    char policy[48];
+    char policy[48], flags[80];
     size_t visits = c->visit_count + c->confirm_count + (c->screen_ns > 0 ? 1u : 0u);
     assay__db_measurement row = {.sweep = s->sweep_row,
                                  .revision = c->revision_row,
@@ -34,13 +35,13 @@ assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_cand
                                  .ratio_level = c->ratio_level,
                                  .samples = (int64_t)c->sample_count,
                                  .visits = (int64_t)visits,
-                                 .stop_reason = c->unsearched ? "problem budget"
-                                                : c->out      ? "out"
-                                                              : "count",
-                                 .flags = "",
+                                 .rejected_samples = (int64_t)c->rejected,
+                                 .stop_reason = assay__sweep_stop_word(c),
+                                 .flags = flags,
                                  .output_digest = c->digest};
 
     (void)assay_policy_format(s->o->policy, policy, sizeof policy);
+    (void)assay__noise_words(c->noise, flags, sizeof flags);
     if (c->visit_count > 1)
         (void)assay__stats_mad(c->visit_ns, c->visit_count, &row.mad_ns);
     ASSAY_TRY(assay__db_put_measurement(s->db, &row, &c->measurement_row));
@@ -91,7 +92,8 @@ static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidat
 }
 
 /* Finished: the same profile published a route in which every candidate of today took part.  Those
- * that the time of the problem left out did as well, unless it has more today. */
+ * that the time of the problem left out did as well, unless it has more today; those that the clock
+ * left no time get another chance. */
 static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, bool *finished)
 {
     const assay__db_route key = {.deployment = s->deployment_row,
@@ -111,7 +113,8 @@ static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, 
     for (size_t i = 0; i < p->count; i++)
         for (size_t r = 0; r < count; r++)
             if (records[r].revision_row == (uint64_t)p->candidates[i].revision_row) {
-                known += !(records[r].verdict == ASSAY__VERDICT_NONE && has_more);
+                known += !(records[r].verdict == ASSAY__VERDICT_NONE && has_more) &&
+                         records[r].verdict != ASSAY__VERDICT_THROTTLED;
                 p->candidates[i].seen_ns = records[r].time_ns > 0 ? records[r].time_ns : 0;
                 break;
             }
@@ -163,15 +166,11 @@ static void take_measured(recall *r, const assay__db_stay *v, double median)
     assay__sweep_pair_twin(c, r->profile->visits);
 }
 
-static assay_status take_visit(void *cookie, const assay__db_stay *v)
+static void take_samples(recall *r, const assay__db_stay *v, const double *kept, size_t count,
+                         double median)
 {
-    recall *r = cookie;
     sweep_candidate *c = r->c;
-    double median;
 
-    if (v->count == 0)
-        return ASSAY_OK;
-    ASSAY_TRY(assay__stats_median(v->samples, v->count, &median));
     if (strcmp(v->kind, "screen") == 0)
         c->screen_ns = median;
     else if (strcmp(v->kind, "measure") == 0)
@@ -179,11 +178,32 @@ static assay_status take_visit(void *cookie, const assay__db_stay *v)
     else if (strcmp(v->kind, "confirm") == 0 &&
              c->confirm_count < ASSAY_LOOK_MOST(r->profile->confirms))
         c->confirm_ns[c->confirm_count++] = median;
-    c->sample_count += v->is_twin ? 0 : v->count;
-    for (size_t i = 0; !v->is_twin && i < v->count; i++)
-        if (!(c->min_ns <= v->samples[i]))
-            c->min_ns = v->samples[i];
-    return ASSAY_OK;
+    c->sample_count += v->is_twin ? 0 : count;
+    c->rejected += v->is_twin ? 0 : v->count - count;
+    for (size_t i = 0; !v->is_twin && i < count; i++)
+        if (!(c->min_ns <= kept[i]))
+            c->min_ns = kept[i];
+}
+
+/* A stay that was given up has no time. */
+static assay_status take_visit(void *cookie, const assay__db_stay *v)
+{
+    double *kept, median;
+    size_t count = 0;
+    assay_status status;
+
+    if (v->count == 0 || strcmp(v->stop_reason, assay__stop_name(ASSAY_STOP_THROTTLED)) == 0)
+        return ASSAY_OK;
+    kept = calloc(v->count, sizeof *kept);
+    if (kept == NULL)
+        return assay__fail(ASSAY_NOMEM, "%zu samples", v->count);
+    status = assay__sweep_keep(v->samples, v->count, v->rejected_json, kept, &count);
+    if (status == ASSAY_OK)
+        status = assay__stats_median(kept, count, &median);
+    if (status == ASSAY_OK)
+        take_samples(cookie, v, kept, count, median);
+    free(kept);
+    return status;
 }
 
 /* A check that was passed need not be repeated: the figures come from its row. */

@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/noise_words.h"
 #include "support/json.h"
 #include "sweep/sweep_internal.h"
-#include "tuner/environment.h"
+#include "tuner/core_clock.h"
 #include "tuner/stats.h"
 
 #define ARENA_PAGE  UINT64_C(65536) /* a multiple of any page */
@@ -88,13 +89,29 @@ json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c)
 /* ---- one timed stay ---- */
 
 typedef struct stay {
-    double *samples;
-    size_t count;
+    double *samples, *kept; /* all, and those that its time is made of */
+    size_t count, kept_count;
     int64_t inner, sets;
     assay_clock_info clock;
-    double median_ns;
+    double median_ns; /* NaN: none is kept */
+    double called_ns;
+    char *rejected; /* JSON; NULL: none */
+    char *worker;   /* what the worker says of itself, JSON */
+    char *context;
+    const char *stop_reason;
+    unsigned noise;
+    bool gave_up;      /* the core's clock stayed low */
     int64_t shown_set; /* which inputs the output that it shows is of */
 } stay;
+
+static void clear_stay(stay *t)
+{
+    free(t->samples);
+    free(t->kept);
+    free(t->rejected);
+    free(t->worker);
+    free(t->context);
+}
 
 static assay_status read_samples(const json_t *reply, stay *out)
 {
@@ -103,11 +120,41 @@ static assay_status read_samples(const json_t *reply, stay *out)
     ASSAY_TRY(assay__json_get_array(reply, "samples", &list));
     out->count = json_array_size(list);
     out->samples = calloc(out->count > 0 ? out->count : 1, sizeof *out->samples);
-    if (out->samples == NULL)
+    out->kept = calloc(out->count > 0 ? out->count : 1, sizeof *out->kept);
+    if (out->samples == NULL || out->kept == NULL)
         return assay__fail(ASSAY_NOMEM, "samples");
     for (size_t i = 0; i < out->count; i++)
         out->samples[i] = json_number_value(json_array_get(list, i));
-    return assay__stats_median(out->samples, out->count, &out->median_ns);
+    ASSAY_TRY(
+        assay__sweep_keep(out->samples, out->count, out->rejected, out->kept, &out->kept_count));
+    out->median_ns = NAN;
+    return out->kept_count > 0 || !out->gave_up
+               ? assay__stats_median(out->kept, out->kept_count, &out->median_ns)
+               : ASSAY_OK;
+}
+
+static assay_status dump_member(const json_t *reply, const char *name, char **out)
+{
+    const json_t *member = json_object_get(reply, name);
+
+    return member != NULL ? assay__json_dump(member, false, out) : ASSAY_OK;
+}
+
+/* A stay ends when its spans are there, which more would not have made better known where the rule
+ * holds; the budget, and a clock that stays low, end it before. */
+static assay_status find_stop(stay *t, bool shortened)
+{
+    const assay_stop_rule rule = {.confidence = 0.95,
+                                  .half_width = 0.01,
+                                  .budget_ns = 1,
+                                  .min_samples = 6,
+                                  .max_samples = t->kept_count};
+    assay_stop stop = ASSAY_STOP_THROTTLED;
+
+    if (!t->gave_up)
+        ASSAY_TRY(assay__stop_check(&rule, t->kept, t->kept_count, shortened ? 1.0 : 0.0, &stop));
+    t->stop_reason = assay__stop_name(stop);
+    return ASSAY_OK;
 }
 
 static assay_status read_clock(const json_t *reply, assay_clock_info *clock)
@@ -129,7 +176,34 @@ static int time_limit_ms(const sweep *s, const sweep_candidate *c)
     const assay__profile *f = s->o->profile;
     double known = c->screen_ns > 0 ? c->screen_ns : 0;
 
-    return f->run_timeout_ms + (int)((f->warm_ns + f->budget_ns + 8 * known) * 4 / 1e6);
+    return f->run_timeout_ms + (int)((f->warm_ns + f->budget_ns + 8 * known) * 4 / 1e6) +
+           (int)(ASSAY__CLOCK_WAIT_NS / 1e6);
+}
+
+#define OTHER_SET 1 /* of inputs, see ask_for_other */
+
+static assay_status read_stay(const json_t *reply, const sweep_problem *p, sweep_candidate *c,
+                              stay *out)
+{
+    bool shortened, steady;
+
+    ASSAY_TRY(dump_member(reply, "rejected", &out->rejected));
+    ASSAY_TRY(dump_member(reply, "worker", &out->worker));
+    ASSAY_TRY(assay__json_get_bool(reply, "gave_up", &out->gave_up));
+    ASSAY_TRY(read_samples(reply, out));
+    ASSAY_TRY(assay__json_get_int(reply, "inner", &out->inner));
+    ASSAY_TRY(assay__json_get_int(reply, "sets", &out->sets));
+    ASSAY_TRY(assay__json_get_int(reply, "shown_set", &out->shown_set));
+    if (out->shown_set != 0 && (out->shown_set != OTHER_SET || p->sets <= OTHER_SET))
+        return assay__fail(ASSAY_CRASH, "its worker shows an output of no input set");
+    ASSAY_TRY(read_clock(reply, &out->clock));
+    ASSAY_TRY(assay__json_get_real(reply, "called_ns", &out->called_ns));
+    ASSAY_TRY(assay__json_get_real(reply, "speed", &c->core_speed));
+    ASSAY_TRY(assay__json_get_bool(reply, "shortened", &shortened));
+    ASSAY_TRY(assay__json_get_bool(reply, "steady", &steady));
+    out->noise |= steady ? 0u : (unsigned)ASSAY__NOISE_UNSTEADY;
+    out->noise |= out->rejected != NULL ? (unsigned)ASSAY__NOISE_CLOCK : 0u;
+    return find_stop(out, shortened);
 }
 
 /* Neighbours that want the same CPUs get them by turns of some milliseconds: a span must hold
@@ -165,8 +239,6 @@ static assay_status call_under_load(sweep *s, sweep_candidate *c, assay__worker 
 
 /* What is published was confirmed, and what is confirmed is called with other inputs, too, where
  * those of a timed call lay. */
-#define OTHER_SET 1
-
 static void ask_for_other(const sweep_problem *p, const sweep_candidate *c, json_t *request)
 {
     char expected[20];
@@ -185,40 +257,25 @@ static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *
     const assay__profile *f = s->o->profile;
     const double budget_ns = at_least(s, f->budget_ns, BUSY_BUDGET_NS);
     json_t *request = assay__sweep_request("time", c), *reply = NULL;
-    double called_ns = 0;
     char expected[20];
     assay_status status;
 
     (void)snprintf(expected, sizeof expected, "%016" PRIx64, c->digest);
     json_object_update_new(
         request,
-        json_pack("{s:s, s:i, s:i, s:f, s:i, s:f, s:f, s:f, s:I}", "expected", expected, "cache",
-                  (int)s->o->policy.cache, "span", (int)s->o->policy.span, "span_ns",
+        json_pack("{s:s, s:i, s:i, s:f, s:i, s:f, s:f, s:f, s:I, s:f}", "expected", expected,
+                  "cache", (int)s->o->policy.cache, "span", (int)s->o->policy.span, "span_ns",
                   at_least(s, f->span_ns, BUSY_SPAN_NS), "spans", screening ? 3 : (int)f->spans,
                   "warm_ns", screening ? f->warm_ns / 2 : f->warm_ns, "budget_ns",
                   screening ? budget_ns / 4 : budget_ns, "rotate_bytes", s->rotate_bytes, "seed",
-                  (json_int_t)(assay__rng_bits(&s->rng) >> 40)));
-    memset(out, 0, sizeof *out);
+                  (json_int_t)(assay__rng_bits(&s->rng) >> 40), "speed", c->core_speed));
     if (strcmp(kind, "confirm") == 0)
         ask_for_other(p, c, request);
     status = call_under_load(s, c, w, request, &reply);
     if (status == ASSAY_OK)
-        status = read_samples(reply, out);
-    if (status == ASSAY_OK)
-        status = assay__json_get_int(reply, "inner", &out->inner);
-    if (status == ASSAY_OK)
-        status = assay__json_get_int(reply, "sets", &out->sets);
-    if (status == ASSAY_OK)
-        status = assay__json_get_int(reply, "shown_set", &out->shown_set);
-    if (status == ASSAY_OK && out->shown_set != 0 &&
-        (out->shown_set != OTHER_SET || p->sets <= OTHER_SET))
-        status = assay__fail(ASSAY_CRASH, "its worker shows an output of no input set");
-    if (status == ASSAY_OK)
-        status = read_clock(reply, &out->clock);
-    if (status == ASSAY_OK)
-        status = assay__json_get_real(reply, "called_ns", &called_ns);
+        status = read_stay(reply, p, c, out);
     json_decref(reply);
-    s->timed_ns += called_ns;
+    s->timed_ns += out->called_ns;
     return status;
 }
 
@@ -266,16 +323,18 @@ static void book_samples(sweep_candidate *c, const stay *t, const char *kind)
         c->confirm_ns[c->confirm_count++] = t->median_ns;
     else if (strcmp(kind, "measure") == 0)
         book_measured(c, t);
-    c->sample_count += t->count;
-    for (size_t i = 0; i < t->count; i++)
-        if (!(c->min_ns <= t->samples[i]))
-            c->min_ns = t->samples[i];
+    c->sample_count += t->kept_count;
+    c->rejected += t->count - t->kept_count;
+    for (size_t i = 0; i < t->kept_count; i++)
+        if (!(c->min_ns <= t->kept[i]))
+            c->min_ns = t->kept[i];
 }
 
 static assay_status put_visit(sweep *s, sweep_problem *p, sweep_candidate *c, const stay *t,
-                              const char *kind, const char *context)
+                              const char *kind)
 {
     bool is_twin = strcmp(kind, "twin") == 0;
+    char flags[80];
     assay__db_visit row = {.kind = is_twin ? "measure" : kind,
                            .is_twin = is_twin,
                            .samples = t->samples,
@@ -283,10 +342,14 @@ static assay_status put_visit(sweep *s, sweep_problem *p, sweep_candidate *c, co
                            .inner = t->inner,
                            .ratio = NAN,
                            .clock = t->clock,
-                           .context_json = context};
+                           .context_json = t->context,
+                           .flags = flags,
+                           .rejected_json = t->rejected,
+                           .stop_reason = t->stop_reason};
     int64_t id;
     assay_status status;
 
+    (void)assay__noise_words(t->noise, flags, sizeof flags);
     ASSAY_TRY(assay__db_begin(s->db));
     status = assay__sweep_put_measurement(s, p, c);
     row.measurement = c->measurement_row;
@@ -302,35 +365,67 @@ static assay_status put_visit(sweep *s, sweep_problem *p, sweep_candidate *c, co
     return assay__db_commit(s->db);
 }
 
+/* A median below what the machine can do says that the timer is broken, or the result. */
+static assay_status check_floor(sweep *s, const sweep_problem *p, sweep_candidate *c, const stay *t)
+{
+    bool impossible = false;
+
+    ASSAY_TRY(assay__sweep_below_floor(s, p, c, t->median_ns, (double)t->sets, &impossible));
+    if (!impossible)
+        return ASSAY_OK;
+    c->verdict = ASSAY__VERDICT_IMPOSSIBLE;
+    (void)snprintf(c->reason, sizeof c->reason, "%.0f ns is below the roofline floor",
+                   t->median_ns);
+    c->out = true;
+    s->summary->impossible++;
+    return ASSAY_OK;
+}
+
+/* Its other visits would have no pairs, so it makes none; whatever is there stays in the store. */
+static void give_up(sweep *s, sweep_candidate *c, const stay *t)
+{
+    c->verdict = ASSAY__VERDICT_THROTTLED;
+    (void)snprintf(c->reason, sizeof c->reason,
+                   "the core's clock stayed below %.0f %% of the fastest that this ran at: of %zu "
+                   "samples %zu were left out",
+                   100 * ASSAY__CLOCK_LEAST, t->count, t->count - t->kept_count);
+    c->out = true;
+    c->rejected += t->count - t->kept_count;
+    s->summary->throttled++;
+}
+
+static assay_status take_stay(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
+                              const char *kind, stay *t)
+{
+    unsigned noise = 0;
+
+    assay__environment_begin(&s->environment);
+    ASSAY_TRY(time_candidate(s, p, c, w, kind, t));
+    ASSAY_TRY(
+        assay__environment_end(&s->environment, t->worker, t->called_ns, &t->context, &noise));
+    t->noise |= noise;
+    if (t->gave_up) {
+        give_up(s, c, t);
+        return ASSAY_OK;
+    }
+    ASSAY_TRY(check_floor(s, p, c, t));
+    book_samples(c, t, kind);
+    return ASSAY_OK;
+}
+
 static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
                             const char *kind)
 {
-    char *before = NULL;
-    bool impossible = false;
     stay t = {0};
-    assay_status status = assay__context_json(&before);
+    assay_status status = take_stay(s, p, c, *w, kind, &t);
 
-    if (status == ASSAY_OK)
-        status = time_candidate(s, p, c, *w, kind, &t);
-    if (status == ASSAY_OK)
-        status = assay__sweep_below_floor(s, p, c, t.median_ns, (double)t.sets, &impossible);
-    if (status == ASSAY_OK && impossible) {
-        c->verdict = ASSAY__VERDICT_IMPOSSIBLE;
-        (void)snprintf(c->reason, sizeof c->reason, "%.0f ns is below the roofline floor",
-                       t.median_ns);
-        c->out = true;
-        s->summary->impossible++;
-    }
-    if (status == ASSAY_OK)
-        book_samples(c, &t, kind);
     if (status == ASSAY_OK)
         status = assay__sweep_recheck(s, p, c, w, (size_t)t.shown_set);
     if (status == ASSAY_OK)
-        status = put_visit(s, p, c, &t, kind, before);
+        status = put_visit(s, p, c, &t, kind);
     if (status == ASSAY_OK)
         s->summary->measured++;
-    free(t.samples);
-    free(before);
+    clear_stay(&t);
     return status;
 }
 

@@ -128,12 +128,27 @@ static assay_status do_load(assay__worker_state *s, json_t *request, assay__mess
     return ASSAY_OK;
 }
 
+static assay_status do_counters(assay__worker_state *s, json_t *request, assay__message *m,
+                                json_t *reply)
+{
+    (void)s;
+    (void)request;
+    (void)m;
+    return assay__worker_counters(reply);
+}
+
+static assay_status do_count(assay__worker_state *s, json_t *request, assay__message *m,
+                             json_t *reply)
+{
+    (void)m;
+    return assay__worker_count(s, request, reply);
+}
+
 static const assay__worker_command commands[] = {
-    {"hello", do_hello},     {"bindings", do_bindings},
-    {"can_run", do_can_run}, {"prepare", do_prepare},
-    {"run", do_run},         {"time", do_time},
-    {"wide", do_wide},       {"peaks", do_peaks},
-    {"load", do_load},       {NULL, NULL},
+    {"hello", do_hello},       {"bindings", do_bindings}, {"can_run", do_can_run},
+    {"prepare", do_prepare},   {"run", do_run},           {"time", do_time},
+    {"wide", do_wide},         {"peaks", do_peaks},       {"load", do_load},
+    {"counters", do_counters}, {"count", do_count},       {NULL, NULL},
 };
 
 static const assay__worker_command *find_command(const assay__worker_command *list,

@@ -16,10 +16,17 @@
  *   run      backend, kernel, tunables, set          one launch into the output file
  *            revision? [of the kernel]               STALE when it is another by now; as in time
  *   time     backend, kernel, tunables, cache, span?, span_ns, spans, warm_ns, budget_ns,
- *            rotate_bytes, seed, expected? [digest]  -> samples [ns a call], inner, sets, clock,
+ *            rotate_bytes, seed, expected? [digest], speed? [of the core's clock, the fastest that
+ *            the variant was seen at]                -> samples [ns a call], inner, sets, clock,
  *                                                       called_ns [in all calls], cold_bytes? [of
  *                                                       operands, put out of all caches before
- *                                                       the spans]; in the output
+ *                                                       the spans], steady [when the warm-up
+ *                                                       ended], shortened [fewer spans than asked
+ *                                                       for: the budget], rejected? [{reason:
+ *                                                       places of samples}], gave_up [the clock
+ *                                                       stayed low: not all wanted are there],
+ *                                                       speed [as above, by now], worker [what the
+ *                                                       system counted]; in the output
  *                                                       file an output that is not as expected,
  *                                                       else the last, and shown_set, the inputs
  *            other?, other_expected? [digest]             that it is of: 0, or `other`, when one
@@ -28,6 +35,10 @@
  *   wide     problem, align, threads, descriptors    inputs, result: hi, lo, bound, magnitude
  *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
  *                                                       cache_bytes?
+ *   counters                                       -> counters: [{name, unit, source, event,
+ *                                                       reason}], each tried
+ *   count    as time, and counters: [name], passes   -> counts: [{name, calls, values [a call, of
+ *                                                       each pass]}, or {name, reason}]
  *   load     on, threads                             a stated load, tuner/load.h; returns when it
  *                                                       is there, or gone -> bytes [copied so far]
  *
@@ -91,6 +102,18 @@ int assay__worker_main(int socket, const assay__worker_command *more);
 assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assay__message *m);
 assay_status assay__worker_run(assay__worker_state *s, json_t *request);
 assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply);
+assay_status assay__worker_counters(json_t *reply);
+assay_status assay__worker_count(assay__worker_state *s, json_t *request, json_t *reply);
+/* What is done just before and just after calls that nobody times; end gets how many there were and
+ * how they ended, and says how the pass did. */
+typedef struct assay__worker_pass {
+    assay_status (*begin)(void *cookie);
+    assay_status (*end)(void *cookie, size_t calls, assay_status status);
+    void *cookie;
+} assay__worker_pass;
+/* So many passes of a span each, warm-up and operands as where "time" has its spans. */
+assay_status assay__worker_passes(assay__worker_state *s, json_t *request, size_t passes,
+                                  const assay__worker_pass *pass);
 assay_status assay__worker_wide(assay__worker_state *s, json_t *request, assay__message *m);
 assay_status assay__worker_bindings(assay__worker_state *s, json_t *reply);
 assay_status assay__worker_can_run(assay__worker_state *s, json_t *request, json_t *reply);

@@ -2,15 +2,18 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tuner/worker_time.c -- timing one variant: operand sets to rotate over, warm-up, spans. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "runtime/error.h"
 #include "runtime/keyhash.h"
 #include "tuner/cold.h"
+#include "tuner/core_clock.h"
 #include "tuner/worker.h"
 
 #define MAX_SETS  4096u
@@ -36,6 +39,14 @@ typedef struct timing {
     json_t *samples; /* NULL: warming up */
     double total_ns, last_ns;
     double called_ns; /* in all calls, those to warm up included */
+    bool is_bad;      /* a span took bad_ns, which no clock can have shown */
+    double bad_ns;
+    bool is_steady; /* calls took the same time when the warm-up ended, or it had none */
+    double cold_bytes;
+    json_t *speeds; /* of the core's clock, a sample each; NULL: nobody watches it */
+    assay__core_clock core;
+    assay__clock_guard guard;
+    bool gave_up; /* the clock stayed low */
 } timing;
 
 void assay__worker_pool_clear(struct assay__worker_pool **p)
@@ -166,11 +177,22 @@ static void take_span(void *cookie, double span_ns, size_t inner)
 {
     timing *t = cookie;
 
+    if (!(span_ns > 0 && span_ns < 1e18)) {
+        t->is_bad = true;
+        t->bad_ns = span_ns;
+        return;
+    }
     t->last_ns = span_ns / (double)inner;
     t->total_ns += span_ns;
     t->called_ns += span_ns;
-    if (t->samples != NULL)
-        json_array_append_new(t->samples, json_real(t->last_ns));
+    if (t->samples == NULL)
+        return;
+    json_array_append_new(t->samples, json_real(t->last_ns));
+    if (t->speeds == NULL)
+        return;
+    const double speed = t->core.speed(t->core.cookie);
+    assay__clock_guard_saw(&t->guard, speed);
+    json_array_append_new(t->speeds, json_real(speed));
 }
 
 static assay_status measure(const assay__worker_kernel *k, const pool *p, timing *t, size_t inner,
@@ -186,8 +208,13 @@ static assay_status measure(const assay__worker_kernel *k, const pool *p, timing
                                 .sink = take_span,
                                 .cookie = t};
 
-    return assay__backend_blame(t->calls ? assay__backend_measure_calls(k->backend, &what, clock)
-                                         : assay__backend_measure(k->backend, &what, clock));
+    ASSAY_TRY(assay__backend_blame(t->calls ? assay__backend_measure_calls(k->backend, &what, clock)
+                                            : assay__backend_measure(k->backend, &what, clock)));
+    /* No time at all would be an infinite speed, and NaN would be lost on its way. */
+    if (t->is_bad)
+        return assay__fail(ASSAY_NUMERIC, "its timer says that %zu calls took %g ns", inner,
+                           t->bad_ns);
+    return ASSAY_OK;
 }
 
 /* One span over the `sets` operand sets from `first` on. */
@@ -220,20 +247,67 @@ static bool is_endless(const timing *t)
     return t->last_ns > ENDLESS_NS;
 }
 
-/* Untimed calls on one set for about warm_ns; leaves the time of a call in t->last_ns. */
+#define WARM_PARTS   4    /* of warm_ns, at least */
+#define STEADY_PARTS 3    /* that took as long as each other */
+#define STEADY       1.05 /* up to that */
+#define WARM_AT_MOST 2    /* times warm_ns, where they never do */
+
+static bool are_steady(const double *parts)
+{
+    double least = parts[0], most = parts[0];
+
+    for (size_t i = 1; i < STEADY_PARTS; i++) {
+        least = fmin(least, parts[i]);
+        most = fmax(most, parts[i]);
+    }
+    return most <= STEADY * least;
+}
+
+/* On until the newest parts took the same time: clocks rise, code is compiled, threads start, and
+ * how long that takes nobody knows beforehand. */
+static assay_status warm_steadily(const assay__worker_kernel *k, const pool *p, timing *t,
+                                  assay_cache_mode cache, assay_clock_info *clock)
+{
+    const size_t calls = calls_in((t->warm_ns - t->total_ns) / WARM_PARTS, t->last_ns);
+    double parts[STEADY_PARTS];
+
+    t->is_steady = false;
+    for (size_t n = 0; t->total_ns < WARM_AT_MOST * t->warm_ns; n++) {
+        ASSAY_TRY(probe(k, p, t, calls, 0, 1, cache, clock));
+        parts[n % STEADY_PARTS] = t->last_ns;
+        t->is_steady = n + 1 >= STEADY_PARTS && are_steady(parts);
+        if (t->is_steady && t->total_ns >= t->warm_ns)
+            break;
+    }
+    return ASSAY_OK;
+}
+
+/* Untimed calls on one set for warm_ns or more; leaves the time of a call in t->last_ns. */
 static assay_status warm_up(const assay__worker_kernel *k, const pool *p, timing *t,
                             assay_cache_mode cache, assay_clock_info *clock)
 {
     t->samples = NULL;
     t->total_ns = 0;
+    t->is_steady = true;
     ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock)); /* page faults, JIT, thread start */
     if (is_endless(t))
         return ASSAY_OK;
     ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock));
-    if (t->total_ns < t->warm_ns)
-        ASSAY_TRY(
-            probe(k, p, t, calls_in(t->warm_ns - t->total_ns, t->last_ns), 0, 1, cache, clock));
-    return ASSAY_OK;
+    return t->total_ns < t->warm_ns ? warm_steadily(k, p, t, cache, clock) : ASSAY_OK;
+}
+
+/* Steps of the clock and its overhead must be small beside a span, though not at any price; of
+ * span_ns 0 each call is a span. */
+#define SPAN_STEPS     1000
+#define SPAN_OVERHEADS 100
+#define SPAN_LIMIT_NS  5e6
+
+static double long_enough(double span_ns, const assay_clock_info *clock)
+{
+    const double least =
+        fmax(SPAN_STEPS * clock->resolution_ns, SPAN_OVERHEADS * clock->overhead_ns);
+
+    return span_ns > 0 && least > span_ns ? fmax(span_ns, fmin(least, SPAN_LIMIT_NS)) : span_ns;
 }
 
 /* At least span_ns a span; lengthened by up to a fifth so that spans do not fall in step with a
@@ -372,64 +446,241 @@ static assay_status call_with_other(assay__worker_problem *w, const assay__worke
     return refill(w, inputs, 0);
 }
 
-static assay_status time_variant(assay__worker_problem *w, const assay__worker_kernel *k, timing *t,
-                                 json_t *request, json_t *reply)
-{
-    bool hot = json_integer_value(json_object_get(request, "cache")) == ASSAY_CACHE_HOT;
-    uint64_t seed = (uint64_t)json_integer_value(json_object_get(request, "seed"));
-    assay_cache_mode cache = hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE;
+/* ---- the timed spans ---- */
+
+typedef struct run {
+    assay__worker_problem *w;
+    const assay__worker_kernel *k;
+    timing *t;
+    pool some; /* the sets that the spans rotate over */
+    assay_cache_mode cache;
+    uint64_t seed;
     assay_clock_info clock;
-    pool some;
-    size_t spans, calls;
+    size_t calls;                   /* timed ones since the outputs were poisoned */
+    const assay__worker_pass *pass; /* NULL: nobody counts */
+} run;
+
+/* Samples that were taken while the clock was low; their places to `out` unless NULL. */
+static size_t slow_samples(const timing *t, json_t *out)
+{
+    size_t slow = 0;
+
+    for (size_t i = 0; t->speeds != NULL && i < json_array_size(t->speeds); i++) {
+        const double speed = json_number_value(json_array_get(t->speeds, i));
+        if (!assay__clock_guard_is_slow(&t->guard, speed))
+            continue;
+        slow++;
+        if (out != NULL)
+            json_array_append_new(out, json_integer((json_int_t)i));
+    }
+    return slow;
+}
+
+/* At most `spans`, on operands that are as cold as those of any other stay. */
+static assay_status take_spans(run *r, size_t spans, json_t *samples)
+{
+    timing *t = r->t;
+    assay_status status;
+
+    t->samples = NULL;
+    ASSAY_TRY(pool_aim(r->w, r->k, r->some.sets));
+    if (r->cache != ASSAY_CACHE_HOT)
+        t->cold_bytes = pool_cool(r->w, r->some.sets);
+    if (!is_endless(t))
+        ASSAY_TRY(lead_in(r->k, &r->some, t, r->cache, &r->clock));
+    if (t->inner == 0) {
+        t->inner = choose_inner(t, r->seed);
+        t->spans = choose_spans(t);
+    }
+    spans = t->spans < spans ? t->spans : spans;
+    t->samples = samples;
+    r->calls = t->inner * spans;
+    if (r->pass != NULL)
+        ASSAY_TRY(r->pass->begin(r->pass->cookie));
+    /* One call: the rotation must go on from span to span. */
+    status = measure(r->k, &r->some, t, t->inner, spans, r->cache, &r->clock);
+    return r->pass != NULL ? r->pass->end(r->pass->cookie, r->calls, status) : status;
+}
+
+/* Waits, and warms up again, or gives up. */
+static assay_status wait_for_clock(run *r, size_t slow)
+{
+    timing *t = r->t;
+    const double lost_ns = (double)slow * t->last_ns * (double)t->inner;
+    double pause_ns;
+
+    t->gave_up = !assay__clock_guard_wait(&t->guard, lost_ns, &pause_ns);
+    if (t->gave_up)
+        return ASSAY_OK;
+    t->core.pause(t->core.cookie, pause_ns);
+    t->samples = NULL;
+    return probe(r->k, &r->some, t, calls_in(t->warm_ns, t->last_ns), 0, 1, r->cache, &r->clock);
+}
+
+/* As many good ones as wanted: for those that were taken while the clock was low others are taken,
+ * and all are told. */
+static assay_status time_spans(run *r, json_t *samples)
+{
+    timing *t = r->t;
+    size_t wanted = t->spans, slow = 0;
+
+    do {
+        const size_t before = slow;
+        ASSAY_TRY(take_spans(r, wanted, samples));
+        slow = slow_samples(t, NULL);
+        wanted = t->spans - (json_array_size(samples) - slow);
+        if (wanted > 0)
+            ASSAY_TRY(wait_for_clock(r, slow > before ? slow - before : 0));
+    } while (wanted > 0 && !t->gave_up);
+    return ASSAY_OK;
+}
+
+static assay_status show_output(run *r, json_t *request, json_t *reply)
+{
+    const char *expected = json_string_value(json_object_get(request, "expected"));
+    const json_t *wanted = json_object_get(request, "other");
     bool as_expected, other = false;
 
-    memset(&clock, 0, sizeof clock);
-    ASSAY_TRY(pool_aim(w, k, 1));
-    w->pool->touched = w->pool->touched > 0 ? w->pool->touched : 1;
-    ASSAY_TRY(warm_up(k, w->pool, t, cache, &clock));
-    some = *w->pool;
-    some.sets = sets_for(w->pool, t, seed);
-    ASSAY_TRY(pool_aim(w, k, some.sets));
-    if (!hot)
-        json_object_set_new(reply, "cold_bytes", json_real(pool_cool(w, some.sets)));
-    if (!is_endless(t))
-        ASSAY_TRY(lead_in(k, &some, t, cache, &clock));
-    t->inner = choose_inner(t, seed);
-    spans = choose_spans(t);
-    t->samples = json_array();
-    json_object_set_new(reply, "samples", t->samples);
-    /* One call: the rotation must go on from span to span. */
-    ASSAY_TRY(measure(k, &some, t, t->inner, spans, cache, &clock));
-    json_object_set_new(reply, "inner", json_integer((json_int_t)t->inner));
-    json_object_set_new(reply, "sets", json_integer((json_int_t)some.sets));
-    reply_clock(reply, &clock);
-    calls = t->inner * spans;
-    memcpy((char *)w->output + w->out.offset,
-           shown_output(w, &some, calls, json_string_value(json_object_get(request, "expected")),
-                        &as_expected),
-           w->out.bytes);
-    if (json_object_get(request, "other") != NULL && as_expected)
-        ASSAY_TRY(call_with_other(w, k, t, (calls - 1) % some.sets, request, &other));
-    json_object_set_new(reply, "called_ns", json_real(t->called_ns));
-    json_object_set_new(reply, "shown_set",
-                        other ? json_incref(json_object_get(request, "other")) : json_integer(0));
+    memcpy((char *)r->w->output + r->w->out.offset,
+           shown_output(r->w, &r->some, r->calls, expected, &as_expected), r->w->out.bytes);
+    if (wanted != NULL && as_expected)
+        ASSAY_TRY(
+            call_with_other(r->w, r->k, r->t, (r->calls - 1) % r->some.sets, request, &other));
+    return assay__json_put_int(reply, "shown_set", other ? json_integer_value(wanted) : 0);
+}
+
+/* As far as the timed spans. */
+static assay_status warm_variant(run *r)
+{
+    timing *t = r->t;
+
+    ASSAY_TRY(pool_aim(r->w, r->k, 1));
+    r->w->pool->touched = r->w->pool->touched > 0 ? r->w->pool->touched : 1;
+    ASSAY_TRY(warm_up(r->k, r->w->pool, t, r->cache, &r->clock));
+    t->span_ns = long_enough(t->span_ns, &r->clock);
+    r->some = *r->w->pool;
+    r->some.sets = sets_for(r->w->pool, t, r->seed);
     return ASSAY_OK;
+}
+
+static assay_status time_variant(run *r, json_t *request, json_t *reply)
+{
+    json_t *samples = json_array();
+
+    ASSAY_TRY(assay__json_put_take(reply, "samples", samples));
+    ASSAY_TRY(warm_variant(r));
+    /* Of a device with a clock of its own the host's says nothing. */
+    if (r->clock.quality == ASSAY_TIMING_HOST || r->t->core.is_scripted)
+        r->t->speeds = json_array();
+    ASSAY_TRY(time_spans(r, samples));
+    return show_output(r, request, reply);
+}
+
+/* ---- the reply ---- */
+
+/* What the operating system counted for all threads of this process. */
+static json_t *usage_json(const struct rusage *a, const struct rusage *b, double speed)
+{
+    json_t *all = json_pack("{s:I, s:I, s:I}", "switches_involuntary",
+                            (json_int_t)(b->ru_nivcsw - a->ru_nivcsw), "switches_voluntary",
+                            (json_int_t)(b->ru_nvcsw - a->ru_nvcsw), "faults_minor",
+                            (json_int_t)(b->ru_minflt - a->ru_minflt));
+
+    if (speed > 0)
+        json_object_set_new(all, "core_speed", json_real(speed));
+    return all;
+}
+
+/* Samples left out are told with the reason; nobody else knows why. */
+static assay_status reply_rejected(const timing *t, json_t *reply)
+{
+    json_t *places = json_array(), *rejected = json_object();
+
+    if (slow_samples(t, places) == 0) {
+        json_decref(places);
+        json_decref(rejected);
+        return ASSAY_OK;
+    }
+    ASSAY_TRY(assay__json_put_take(rejected, "clock", places));
+    return assay__json_put_take(reply, "rejected", rejected);
+}
+
+static assay_status reply_timing(const run *r, size_t asked, json_t *reply)
+{
+    const timing *t = r->t;
+
+    reply_clock(reply, &r->clock);
+    json_object_set_new(reply, "inner", json_integer((json_int_t)t->inner));
+    json_object_set_new(reply, "sets", json_integer((json_int_t)r->some.sets));
+    json_object_set_new(reply, "called_ns", json_real(t->called_ns));
+    if (r->cache != ASSAY_CACHE_HOT)
+        json_object_set_new(reply, "cold_bytes", json_real(t->cold_bytes));
+    json_object_set_new(reply, "steady", json_boolean(t->is_steady));
+    json_object_set_new(reply, "shortened", json_boolean(t->spans < asked));
+    json_object_set_new(reply, "gave_up", json_boolean(t->gave_up));
+    json_object_set_new(reply, "speed", json_real(t->guard.fastest));
+    return reply_rejected(t, reply);
+}
+
+static assay_status time_and_tell(run *r, json_t *request, json_t *reply)
+{
+    const size_t asked = r->t->spans;
+    struct rusage before, after;
+
+    (void)getrusage(RUSAGE_SELF, &before);
+    ASSAY_TRY(time_variant(r, request, reply));
+    (void)getrusage(RUSAGE_SELF, &after);
+    ASSAY_TRY(reply_timing(r, asked, reply));
+    return assay__json_put_take(reply, "worker", usage_json(&before, &after, r->t->guard.fastest));
+}
+
+/* What a request asks for; the kernel to *k, the rest to *t and *r. */
+static assay_status read_request(assay__worker_state *s, json_t *request, assay__worker_kernel *k,
+                                 timing *t, run *r)
+{
+    const bool hot = json_integer_value(json_object_get(request, "cache")) == ASSAY_CACHE_HOT;
+    const double rotate = json_number_value(json_object_get(request, "rotate_bytes"));
+
+    ASSAY_TRY(assay__worker_kernel_find(s, request, k));
+    ASSAY_TRY(assay__core_clock_get(&t->core));
+    t->span_ns = json_number_value(json_object_get(request, "span_ns"));
+    t->warm_ns = json_number_value(json_object_get(request, "warm_ns"));
+    t->budget_ns = json_number_value(json_object_get(request, "budget_ns"));
+    t->spans = (size_t)json_integer_value(json_object_get(request, "spans"));
+    t->calls = json_integer_value(json_object_get(request, "span")) == SPAN_CALL;
+    assay__clock_guard_init(&t->guard, json_number_value(json_object_get(request, "speed")));
+    *r = (run){.w = s->prepared,
+               .k = k,
+               .t = t,
+               .cache = hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE,
+               .seed = (uint64_t)json_integer_value(json_object_get(request, "seed"))};
+    return s->prepared->pool == NULL ? pool_make(s->prepared, hot ? 0 : rotate) : ASSAY_OK;
 }
 
 assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply)
 {
-    timing t = {.span_ns = json_number_value(json_object_get(request, "span_ns")),
-                .warm_ns = json_number_value(json_object_get(request, "warm_ns")),
-                .budget_ns = json_number_value(json_object_get(request, "budget_ns")),
-                .spans = (size_t)json_integer_value(json_object_get(request, "spans")),
-                .calls = json_integer_value(json_object_get(request, "span")) == SPAN_CALL};
-    double rotate = json_number_value(json_object_get(request, "rotate_bytes"));
+    timing t = {.samples = NULL};
     assay__worker_kernel k;
+    assay_status status;
+    run r;
 
-    ASSAY_TRY(assay__worker_kernel_find(s, request, &k));
-    if (json_integer_value(json_object_get(request, "cache")) == ASSAY_CACHE_HOT)
-        rotate = 0;
-    if (s->prepared->pool == NULL)
-        ASSAY_TRY(pool_make(s->prepared, rotate));
-    return time_variant(s->prepared, &k, &t, request, reply);
+    ASSAY_TRY(read_request(s, request, &k, &t, &r));
+    status = time_and_tell(&r, request, reply);
+    json_decref(t.speeds);
+    return status;
+}
+
+assay_status assay__worker_passes(assay__worker_state *s, json_t *request, size_t passes,
+                                  const assay__worker_pass *pass)
+{
+    timing t = {.samples = NULL};
+    assay__worker_kernel k;
+    run r;
+
+    ASSAY_TRY(read_request(s, request, &k, &t, &r));
+    r.pass = pass;
+    ASSAY_TRY(warm_variant(&r));
+    for (size_t i = 0; i < passes; i++)
+        ASSAY_TRY(take_spans(&r, 1, NULL));
+    return ASSAY_OK;
 }

@@ -15,7 +15,11 @@
 #include "gen/config.h"
 
 fake_script fake_current;
-static uint64_t spans, places; /* of this process: spans, and stays that ended */
+static uint64_t places; /* of this process: stays that ended */
+/* Spans of this process: untimed ones, of which there may be more or fewer, and timed ones, whose
+ * noise does not depend on those. */
+static uint64_t spans[2];
+#define UNTIMED (UINT64_C(1) << 40)
 /* Stays that ended, of each variant: who measures them asks for many spans last, and only then. */
 static uint64_t stays[FAKE_KERNELS][8][8];
 
@@ -138,7 +142,8 @@ static assay_status one_span(assay_instance *instance, const assay_measure *what
                              size_t *next)
 {
     double ns = 0.0;
-    uint64_t span = __atomic_fetch_add(&spans, 1, __ATOMIC_RELAXED);
+    const bool timed = what->spans > 1;
+    uint64_t span = __atomic_fetch_add(&spans[timed], 1, __ATOMIC_RELAXED) + (timed ? 0 : UNTIMED);
 
     for (size_t i = 0; i < what->inner; i++) {
         const assay_launch *launch = &what->launches[*next];

@@ -152,6 +152,9 @@ typedef struct assay_candidate {
     assay_route route;
     uint8_t chosen, tied, rejected;
     char reason[160]; /* why rejected, or how it ranks */
+    /* Words for what disturbed its measurement, "noisy" first where neither its time nor its ratio
+     * to the default is known as well as was asked for; docs/measurement.md. "": nothing. */
+    char noise[80];
 } assay_candidate;
 typedef struct assay_explanation {
     assay_question question;

@@ -11,10 +11,10 @@ expect 0 '*' '*' assay bench --json
 query '.schema == "assay.bench/2"'
 query '[.rows[].what] | index("open, no store") != null and index("pick, call-site cache, p50") != null and
     index("start, assay pick") != null and index("ingest, measurement + accuracy") != null and
-    index("peak, copy_nt_t1") != null and index("A/A, false winners") != null and
+    index("clock, chains: slopes off 3 to 1") != null and index("peak, copy_nt_t1") != null and index("A/A, false winners") != null and
     index("planted 5 %, not found") != null and (length == (unique | length))'
 query '.rows | all(.value >= 0 and .lo <= .value and .value <= .hi and .n >= 1)'
-query '.rows | map(select(.unit != "%")) | all(.value > 0 and .lo > 0)'
+query '.rows | map(select(.unit != "%" and .unit != "share")) | all(.value > 0 and .lo >= 0)'
 query '.rows | all((.met == "info") == (.goal == null and .floor == null))'
 query '.rows | map(select(.unit != "%" and .goal != null)) | all((.met == "yes") == (.value <= .goal))'
 query '.rows | map(select(.floor != null)) | length == 1 and all((.met == "yes") == (.value >= .floor))'

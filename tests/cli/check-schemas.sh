@@ -16,7 +16,9 @@ version=$(sqlite3 now.db 'PRAGMA user_version')
 undo=([0]='ALTER TABLE deployment DROP COLUMN label' [1]='DROP TABLE sweep_problem'
     [2]='DROP INDEX accuracy_all_inputs; DROP INDEX accuracy_failed'
     [3]='ALTER TABLE sweep DROP COLUMN aa_floor'
-    [4]='ALTER TABLE visit DROP COLUMN is_twin; ALTER TABLE measurement DROP COLUMN ratio_level')
+    [4]='ALTER TABLE visit DROP COLUMN is_twin; ALTER TABLE measurement DROP COLUMN ratio_level'
+    [5]='ALTER TABLE visit DROP COLUMN flags; ALTER TABLE visit DROP COLUMN rejected_json;
+        ALTER TABLE visit DROP COLUMN stop_reason; DROP TABLE counter; DROP TABLE counter_source')
 [ "${#undo[@]}" = "$version" ] || fail "schema $version is new: say here how it is undone"
 views=$(sqlite3 now.db "SELECT group_concat('DROP VIEW ' || name, ';') FROM sqlite_schema WHERE type = 'view'")
 for ((v = version - 1; v >= 0; v--)); do

@@ -58,6 +58,7 @@ expect 0 '*' '*' assay report cost --db "$WORK/v.db" --plugins "$WORK/plugins" -
 jq -e '[.problems[] | select(.winner.kernel == "fake_b") | .winner] | length >= 20 and
     all(.speedup_lo > 1 and .speedup_level == 0.9 and .ratio_hi < 1 and .ratio_level == 0.9)' "$WORK/stdout" >/dev/null ||
     fail "the report's interval includes 1"
+expect 0 '*' '*' assay report cost --db "$WORK/e.db" --plugins "$WORK/plugins" --format json
 jq -e '[.problems[] | select(.winner.kernel == "fake_a") | .winner] | length > 0 and
     all((has("speedup_level") or has("ratio_level")) | not)' "$WORK/stdout" >/dev/null || fail "a level of the default against itself"
 expect 0 '*' '*' assay report cost --db "$WORK/v.db" --plugins "$WORK/plugins" --format md

@@ -46,7 +46,7 @@ verdict v_noisy ok
 verdict v_align ''    # asks for 64 bytes; these operands lie at 16: not even run
 [ "$(sqlite3 v.db 'SELECT count(*) FROM quarantine')" -ge 3 ] || fail "nothing in quarantine"
 [ "$(sqlite3 v.db "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revision
-    JOIN kernel k ON k.id = r.kernel WHERE k.backend = 'cpu' AND m.verdict <> 'ok'")" = 0 ] ||
+    JOIN kernel k ON k.id = r.kernel WHERE k.backend = 'cpu' AND m.verdict NOT IN ('ok', 'noisy')")" = 0 ] ||
     fail "an honest kernel was not measured"
 [ "$(sqlite3 v.db 'SELECT count(*) FROM route')" = 1 ] || fail "no route"
 winner=$(sqlite3 v.db "SELECT k.name FROM route t JOIN revision r ON r.id = t.winner_revision

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_pick_rank.c -- the picker: winners, defaults, ties, and what must not change
  * them. */
+#include "runtime/noise_words.h"
 #include "tests/support/pick_stage.h"
 
 #include <math.h>
@@ -212,6 +213,63 @@ START_TEST(screening_alone_displaces_only_from_below_the_interval)
 }
 END_TEST
 
+static void make_noisy(double ratio, assay__verdict verdict)
+{
+    routes[0].winner = 0;
+    candidate(&routes[0], V_BLAS2)->verdict = (uint8_t)verdict;
+    candidate(&routes[0], V_BLAS2)->noise = ASSAY__NOISE_WIDE | ASSAY__NOISE_STEAL;
+    candidate(&routes[0], V_BLAS2)->ratio = ratio;
+    candidate(&routes[0], V_BLAS2)->ratio_lo = 0.3;
+    candidate(&routes[0], V_BLAS2)->ratio_hi = 0.8;
+    candidate(&routes[0], V_TILED16)->ratio = 0.50;
+    candidate(&routes[0], V_TILED16)->ratio_lo = 0.47;
+    candidate(&routes[0], V_TILED16)->ratio_hi = 0.53;
+    ask(PROBLEM);
+}
+
+/* What is noisy wins neither by its estimate nor by the tie rule, which would take gemm. */
+START_TEST(noisy_one_displaces_only_from_below_the_interval)
+{
+    static const double inside[] = {0.48, 0.51};
+
+    for (size_t i = 0; i < 2; i++) {
+        make_noisy(inside[i], ASSAY__VERDICT_NOISY);
+        ck_assert_str_eq(picked(), "tiled 16");
+        ck_assert_str_eq(explained("gemm", 2)->noise, "noisy wide steal");
+        ck_assert_str_eq(explained("tiled", 16)->noise, "");
+        assay_close(&context);
+        make_noisy(inside[i], ASSAY__VERDICT_THROTTLED);
+        ck_assert_str_eq(picked(), "tiled 16");
+        ck_assert_str_eq(explained("gemm", 2)->noise, "throttled wide steal");
+        assay_close(&context);
+        make_noisy(inside[i], ASSAY__VERDICT_OK);
+        ck_assert_str_eq(picked(), "gemm 2");
+        ck_assert_str_eq(explained("gemm", 2)->noise, "wide steal");
+        assay_close(&context);
+    }
+    make_noisy(0.46, ASSAY__VERDICT_NOISY);
+    ck_assert_str_eq(picked(), "gemm 2");
+}
+END_TEST
+
+/* The default's ratio to itself is known, however noisy its time is. */
+START_TEST(noisy_default_is_sure_of_itself)
+{
+    make_noisy(1.0, ASSAY__VERDICT_NOISY);
+    candidate(&routes[0], V_BLAS2)->ratio_lo = candidate(&routes[0], V_BLAS2)->ratio_hi = 1.0;
+    candidate(&routes[0], V_TILED16)->ratio = 0.99;
+    candidate(&routes[0], V_TILED16)->ratio_lo = 0.90;
+    candidate(&routes[0], V_TILED16)->ratio_hi = 1.10;
+    candidate(&routes[0], V_TILED16)->verdict = ASSAY__VERDICT_NOISY;
+    candidate(&routes[0], V_BLAS1)->ratio = 1.2;
+    candidate(&routes[0], V_BLAS1)->ratio_lo = 1.1;
+    candidate(&routes[0], V_BLAS1)->ratio_hi = 1.3;
+    assay_close(&context);
+    ask(PROBLEM);
+    ck_assert_str_eq(picked(), "gemm 2");
+}
+END_TEST
+
 /* By name alone gemm would lead; what comes before the name must outweigh it. */
 START_TEST(tie_goes_to_the_more_stable)
 {
@@ -349,6 +407,8 @@ static void fill(TCase *subject)
     tcase_add_test(subject, rank_by_paired_ratio_before_time);
     tcase_add_test(subject, rank_by_time_when_a_ratio_is_absent);
     tcase_add_test(subject, screening_alone_displaces_only_from_below_the_interval);
+    tcase_add_test(subject, noisy_one_displaces_only_from_below_the_interval);
+    tcase_add_test(subject, noisy_default_is_sure_of_itself);
     tcase_add_test(subject, tie_goes_to_the_more_stable);
     tcase_add_test(subject, tie_goes_to_the_lower_error);
     tcase_add_test(subject, tie_goes_to_less_memory);

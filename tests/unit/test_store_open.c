@@ -319,15 +319,23 @@ static void cut(char *schema, const char *from, const char *upto)
     memmove(begin, end, strlen(end) + 1);
 }
 
-/* Version 4 has no visit.is_twin and no measurement.ratio_level, version 3 no sweep.aa_floor,
+/* Version 5 has no counters and nothing about what disturbed a visit, version 4 in addition no
+ * visit.is_twin and no measurement.ratio_level, version 3 no sweep.aa_floor,
  * version 2 in addition no partial indexes of accuracy, version 1 no sweep_problem, version 0 no
  * deployment.label. */
 static char *schema_of_version(int version)
 {
     char *old = strdup(assay__schema_sql);
 
-    cut(old, "    is_twin", "\n");
-    cut(old, "    ratio_level", "\n");
+    cut(old, "    flags               TEXT NOT NULL DEFAULT", "\n");
+    cut(old, "    rejected_json", "\n");
+    cut(old, "    stop_reason         TEXT NOT NULL DEFAULT", "\n");
+    cut(old, "CREATE TABLE counter_source", "WITHOUT ROWID;");
+    cut(old, "CREATE TABLE counter (", "WITHOUT ROWID;");
+    if (version < 5) {
+        cut(old, "    is_twin", "\n");
+        cut(old, "    ratio_level", "\n");
+    }
     if (version < 4)
         cut(old, ",             -- NULL: still running or ended without a word\n    aa_floor",
             "measured\n");
@@ -364,8 +372,9 @@ static void make_version(const char *path, int version)
 START_TEST(older_is_migrated_after_a_backup)
 {
     const char *path = store_path(folder, "old.db");
-    static const char *const backups[ASSAY__DB_VERSION] = {
-        "old.db.v0.bak", "old.db.v1.bak", "old.db.v2.bak", "old.db.v3.bak", "old.db.v4.bak"};
+    static const char *const backups[ASSAY__DB_VERSION] = {"old.db.v0.bak", "old.db.v1.bak",
+                                                           "old.db.v2.bak", "old.db.v3.bak",
+                                                           "old.db.v4.bak", "old.db.v5.bak"};
     const char *backup = store_path(folder, backups[_i]);
     const char *fresh = store_path(folder, "fresh.db");
     char sql[2048];

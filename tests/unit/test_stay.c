@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_stay.c -- a stay on a scripted device whose core has a scripted clock: how long
+ * spans are, when the warm-up ends, which samples are left out, and when it gives up. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/error.h"
+#include "tuner/worker.h"
+
+static assay__worker_state state;
+
+static void must(assay_status status)
+{
+    ck_assert_msg(status == ASSAY_OK, "%s", assay_last_error());
+}
+
+static int make_file(uint64_t bytes)
+{
+    int fd = memfd_create("test", MFD_CLOEXEC);
+
+    ck_assert_int_eq(ftruncate(fd, (off_t)bytes), 0);
+    return fd;
+}
+
+/* The script of the device and that of the core's clock. */
+static void begin(const char *script, const char *clock)
+{
+    const char *build = getenv("ASSAY_BUILD");
+    json_t *request = json_pack("{s:s, s:i}", "problem", "add f32,f32,f32 n=64", "align", 16);
+    assay__message m = {.fd_count = 2};
+    assay__output_plan out;
+    assay__input_plan in;
+    assay_problem problem;
+    char path[512];
+
+    (void)setenv("ASSAY_FAKE", script, 1);
+    (void)setenv("ASSAY_FAKE_CLOCK", clock, 1);
+    memset(&state, 0, sizeof state);
+    (void)snprintf(path, sizeof path, "%s/lib/assay/assay_fake.so",
+                   build != NULL ? build : "build");
+    must(assay__plugins_load(path, NULL, &state.plugins));
+    must(assay_problem_parse("add f32,f32,f32 n=64", &problem));
+    must(assay__input_plan_make(&problem, 16, &in));
+    must(assay__output_plan_make(&problem, 16, &out));
+    m.fds[0] = make_file(in.total);
+    m.fds[1] = make_file(out.total);
+    must(assay__worker_prepare(&state, request, &m));
+    json_decref(request);
+    close(m.fds[0]);
+    close(m.fds[1]);
+}
+
+static void end(void)
+{
+    assay__worker_release(&state);
+    assay__plugins_destroy(&state.plugins);
+    free(state.revisions);
+}
+
+/* Twenty spans of 30 us after a warm-up of 2 ms, unless told; the caller frees it. */
+static json_t *request(void)
+{
+    return json_pack("{s:s, s:s, s:[i,i], s:i, s:i, s:i, s:f, s:f, s:f, s:f}", "backend", "fake",
+                     "kernel", "fake_a", "tunables", 1, 0, "cache", (int)ASSAY_CACHE_ROTATE,
+                     "spans", 20, "seed", 0, "span_ns", 30e3, "warm_ns", 2e6, "budget_ns", 1e12,
+                     "rotate_bytes", 1e5);
+}
+
+static json_t *stay(json_t *what)
+{
+    json_t *reply = json_object();
+
+    must(assay__worker_time(&state, what, reply));
+    json_decref(what);
+    return reply;
+}
+
+static json_int_t integer(const json_t *reply, const char *name)
+{
+    const json_t *v = json_object_get(reply, name);
+
+    ck_assert_msg(json_is_integer(v), "%s", name);
+    return json_integer_value(v);
+}
+
+static bool truth(const json_t *reply, const char *name)
+{
+    const json_t *v = json_object_get(reply, name);
+
+    ck_assert_msg(json_is_boolean(v), "%s", name);
+    return json_is_true(v);
+}
+
+static size_t sample_count(const json_t *reply)
+{
+    return json_array_size(json_object_get(reply, "samples"));
+}
+
+static const json_t *rejected(const json_t *reply)
+{
+    return json_object_get(json_object_get(reply, "rejected"), "clock");
+}
+
+/* ---- spans ---- */
+
+/* A call takes 1 us: as many as 30 us take, or a thousand steps of the clock, or a hundred times
+ * its overhead; at most 5 ms, unless more was asked for. */
+START_TEST(spans_are_long_beside_the_clock)
+{
+    static const struct {
+        const char *script;
+        double span_ns;
+        json_int_t inner;
+    } cases[] = {{"kernel=* ns=1000", 30e3, 31},
+                 {"resolution=29; kernel=* ns=1000", 30e3, 31},
+                 {"resolution=100; kernel=* ns=1000", 30e3, 101},
+                 {"overhead=500; kernel=* ns=1000", 30e3, 51},
+                 {"resolution=1e6; kernel=* ns=1e6", 30e3, 6},
+                 {"resolution=1e4; kernel=* ns=1e4", 8e6, 801},
+                 {"resolution=100; kernel=* ns=1000", 0, 1}};
+    json_t *what = request(), *reply;
+
+    begin(cases[_i].script, "3");
+    json_object_set_new(what, "span_ns", json_real(cases[_i].span_ns));
+    reply = stay(what);
+    ck_assert_int_eq(integer(reply, "inner"), cases[_i].inner);
+    ck_assert_uint_eq(sample_count(reply), 20);
+    ck_assert(!truth(reply, "shortened"));
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+START_TEST(budget_shortens_a_stay)
+{
+    json_t *what = request(), *reply;
+
+    begin("kernel=* ns=1000", "3");
+    json_object_set_new(what, "budget_ns", json_real(5 * 31e3 + 1000));
+    reply = stay(what);
+    ck_assert_uint_eq(sample_count(reply), 5);
+    ck_assert(truth(reply, "shortened"));
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* A timer that says nothing passed is no timer: no infinite speed comes of it. */
+START_TEST(span_without_time_is_an_error)
+{
+    json_t *what = request(), *reply = json_object();
+
+    begin("kernel=* ns=0", "3");
+    ck_assert_int_eq(assay__worker_time(&state, what, reply), ASSAY_NUMERIC);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "its timer says"));
+    json_decref(what);
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* ---- warm-up ---- */
+
+/* Calls that all take as long: no more than was asked for, and a bit. */
+START_TEST(warm_up_ends_when_calls_are_steady)
+{
+    json_t *reply;
+
+    begin("kernel=* ns=1000", "3");
+    reply = stay(request());
+    ck_assert(truth(reply, "steady"));
+    ck_assert_double_le(json_number_value(json_object_get(reply, "called_ns")), 2.6e6 + 21 * 31e3);
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* Calls that never do: twice as much, and it is told. */
+START_TEST(warm_up_that_never_is_steady_is_told)
+{
+    json_t *reply;
+
+    begin("kernel=* ns=1000 sd=0.4", "3");
+    reply = stay(request());
+    ck_assert(!truth(reply, "steady"));
+    ck_assert_double_ge(json_number_value(json_object_get(reply, "called_ns")), 4e6);
+    ck_assert_uint_eq(sample_count(reply), 20);
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* One call takes longer than the warm-up: there is nothing to wait for. */
+START_TEST(warm_up_of_long_calls_is_two)
+{
+    json_t *reply;
+
+    begin("kernel=* ns=3e6 sd=0.4", "3");
+    reply = stay(request());
+    ck_assert(truth(reply, "steady"));
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* ---- the clock ---- */
+
+START_TEST(samples_at_a_good_clock_are_all_kept)
+{
+    json_t *reply;
+
+    begin("kernel=* ns=1000", "3*5 2.3*9 3");
+    reply = stay(request());
+    ck_assert_uint_eq(sample_count(reply), 20);
+    ck_assert_ptr_null(json_object_get(reply, "rejected"));
+    ck_assert(!truth(reply, "gave_up"));
+    ck_assert_double_eq_tol(json_number_value(json_object_get(reply, "speed")), 3, 1e-12);
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* Samples 10 to 14 are left out, with the reason, and as many others taken. */
+START_TEST(samples_at_a_low_clock_are_taken_again)
+{
+    json_t *reply;
+
+    begin("kernel=* ns=1000", "3*10 2.2*5 3");
+    reply = stay(request());
+    ck_assert_uint_eq(sample_count(reply), 25);
+    ck_assert_uint_eq(json_array_size(rejected(reply)), 5);
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_int_eq(json_integer_value(json_array_get(rejected(reply), i)),
+                         10 + (json_int_t)i);
+    ck_assert(!truth(reply, "gave_up"));
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* Only what comes later shows that the first were slow. */
+START_TEST(samples_before_the_clock_rose_are_left_out)
+{
+    json_t *reply;
+
+    begin("kernel=* ns=1000", "1*4 3");
+    reply = stay(request());
+    ck_assert_uint_eq(sample_count(reply), 24);
+    ck_assert_uint_eq(json_array_size(rejected(reply)), 4);
+    ck_assert_int_eq(json_integer_value(json_array_get(rejected(reply), 0)), 0);
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* It ends, says so, and tells every sample. */
+START_TEST(clock_that_stays_low_is_given_up)
+{
+    json_t *reply;
+
+    begin("kernel=* ns=1000", "3*10 1");
+    reply = stay(request());
+    ck_assert(truth(reply, "gave_up"));
+    ck_assert_uint_gt(sample_count(reply), 20);
+    ck_assert_uint_eq(sample_count(reply) - json_array_size(rejected(reply)), 10);
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* What earlier visits saw counts; without them this is as fast as it ever was. */
+START_TEST(clock_is_compared_with_earlier_visits)
+{
+    json_t *what = request(), *reply;
+
+    begin("kernel=* ns=1000", "1");
+    reply = stay(request());
+    ck_assert(!truth(reply, "gave_up"));
+    ck_assert_uint_eq(sample_count(reply), 20);
+    json_decref(reply);
+    json_object_set_new(what, "speed", json_real(3));
+    reply = stay(what);
+    ck_assert(truth(reply, "gave_up"));
+    ck_assert_uint_eq(sample_count(reply), json_array_size(rejected(reply)));
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+START_TEST(clock_that_is_not_known_rejects_nothing)
+{
+    json_t *what = request(), *reply;
+
+    begin("kernel=* ns=1000", "0");
+    json_object_set_new(what, "speed", json_real(3));
+    reply = stay(what);
+    ck_assert_uint_eq(sample_count(reply), 20);
+    ck_assert_ptr_null(json_object_get(reply, "rejected"));
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("stay");
+    TCase *tc = tcase_create("stay");
+
+    tcase_add_loop_test(tc, spans_are_long_beside_the_clock, 0, 7);
+    tcase_add_test(tc, budget_shortens_a_stay);
+    tcase_add_test(tc, span_without_time_is_an_error);
+    tcase_add_test(tc, warm_up_ends_when_calls_are_steady);
+    tcase_add_test(tc, warm_up_that_never_is_steady_is_told);
+    tcase_add_test(tc, warm_up_of_long_calls_is_two);
+    tcase_add_test(tc, samples_at_a_good_clock_are_all_kept);
+    tcase_add_test(tc, samples_at_a_low_clock_are_taken_again);
+    tcase_add_test(tc, samples_before_the_clock_rose_are_left_out);
+    tcase_add_test(tc, clock_that_stays_low_is_given_up);
+    tcase_add_test(tc, clock_is_compared_with_earlier_visits);
+    tcase_add_test(tc, clock_that_is_not_known_rejects_nothing);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
