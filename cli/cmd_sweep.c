@@ -8,12 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calibrate/product_sample.h"
 #include "cli/cmd.h"
 #include "runtime/error.h"
 #include "support/args.h"
 #include "support/common_args.h"
 #include "support/format.h"
 #include "support/json.h"
+#include "support/number.h"
 #include "sweep/sweep.h"
 #include "tuner/shard.h"
 
@@ -343,6 +345,19 @@ static assay_status read_align(const char *text, unsigned *out)
     return ASSAY_OK;
 }
 
+/* For tests alone: products of less work than 2 GFLOP checked as larger ones are.  Never fewer of
+ * them than without it: what a check looks at is no matter of the environment. */
+static assay_status read_sample_limit(double *out)
+{
+    static const char name[] = "ASSAY_TEST_SAMPLE_ABOVE_FLOPS";
+    const char *text = getenv(name);
+
+    if (text == NULL || assay__parse_real(text, 1.0, ASSAY__SAMPLE_ABOVE_FLOPS, out) == ASSAY_OK)
+        return ASSAY_OK;
+    return assay__fail(ASSAY_INVALID, "%s is '%s', not a number from 1 to %.0f; unset it", name,
+                       text, ASSAY__SAMPLE_ABOVE_FLOPS);
+}
+
 static assay_status read_options(const sweep_args *a, assay__shape_set *set, char **backends,
                                  assay__sweep_options *o)
 {
@@ -368,6 +383,7 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
         o->backends = *backends;
     }
     ASSAY_TRY(read_align(a->common.align, &o->align));
+    ASSAY_TRY(read_sample_limit(&o->sample_above_flops));
     ASSAY_TRY(assay_policy_parse(
         a->common.policy != NULL ? a->common.policy : "rotate/alone/kernel", &o->policy));
     ASSAY_TRY(assay__profile_find(a->common.profile != NULL ? a->common.profile : "standard",
@@ -478,14 +494,6 @@ static assay_status argv_json(int argc, char **argv, char **out)
     return status;
 }
 
-/* For tests alone: products of less work than 2 GFLOP checked as larger ones are. */
-static double sample_above_flops(void)
-{
-    const char *text = getenv("ASSAY_TEST_SAMPLE_ABOVE_FLOPS");
-
-    return text != NULL ? strtod(text, NULL) : 0.0;
-}
-
 static int run(const sweep_args *a, char *words)
 {
     view v = {.is_json = a->common.is_json,
@@ -494,7 +502,6 @@ static int run(const sweep_args *a, char *words)
     assay__shape_set set = {0};
     assay__sweep_options o = {.shapes = &set,
                               .argv_json = words,
-                              .sample_above_flops = sample_above_flops(),
                               .stop = &assay__stop_signal,
                               .progress = on_progress,
                               .outcome = on_outcome,

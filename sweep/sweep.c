@@ -233,24 +233,6 @@ static assay_status confirm(sweep *s, size_t begin, size_t end)
     return ASSAY_OK;
 }
 
-/* Only with the peaks it is known; the others go on. */
-static bool leave_too_long(sweep *s, sweep_problem *p)
-{
-    char reason[200];
-
-    p->skip = assay__sweep_too_long(s, p, reason, sizeof reason);
-    if (!p->skip)
-        return false;
-    assay__sweep_warn(s, "skipped: %s: %s", p->text, reason);
-    s->summary->problems--;
-    s->summary->variants -= p->count;
-    s->summary->skipped_problems++;
-    s->progress.problems_total--;
-    plan_stays(s, p, ASSAY__STAY_SCREEN, 0);
-    plan_stays(s, p, ASSAY__STAY_VISIT, 0);
-    return true;
-}
-
 /* Screening shows how fast this machine is today: the group may end sooner than was thought. */
 static assay_status screen_group(sweep *s, size_t begin, size_t *end)
 {
@@ -261,7 +243,7 @@ static assay_status screen_group(sweep *s, size_t begin, size_t *end)
         if (s->problems[i].skip)
             continue;
         status = assay__sweep_check_stop(s);
-        if (status == ASSAY_OK && !leave_too_long(s, &s->problems[i]))
+        if (status == ASSAY_OK)
             status = screen(s, &s->problems[i]);
         now = assay__sweep_group_end(s, begin);
         if (now < *end)
@@ -299,6 +281,30 @@ static assay_status run_group(sweep *s, size_t begin, size_t *group_end)
 }
 
 /* ---- the whole ---- */
+
+static size_t problems_left(const sweep *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->problem_count; i++)
+        n += !s->problems[i].skip;
+    return n;
+}
+
+/* How long a call takes at least is known with the peaks; the others go on. */
+static void leave_too_long(sweep *s)
+{
+    char reason[200];
+
+    for (size_t i = 0; i < s->problem_count; i++) {
+        sweep_problem *p = &s->problems[i];
+        if (p->skip || !assay__sweep_too_long(s, p, reason, sizeof reason))
+            continue;
+        p->skip = true;
+        assay__sweep_warn(s, "skipped: %s: %s", p->text, reason);
+        s->summary->skipped_problems++;
+    }
+}
 
 static void count_steps(sweep *s)
 {
@@ -353,6 +359,10 @@ static assay_status run_groups(sweep *s)
 
     if (status == ASSAY_OK)
         status = assay__sweep_find_counters(s);
+    if (status == ASSAY_OK) {
+        leave_too_long(s);
+        count_steps(s);
+    }
     for (size_t begin = 0; status == ASSAY_OK && begin < s->problem_count;) {
         size_t end = assay__sweep_group_end(s, begin);
         status = run_group(s, begin, &end);
@@ -370,16 +380,18 @@ static assay_status run(sweep *s)
 
     ASSAY_TRY(assay__sweep_setup(s));
     ASSAY_TRY(recall_all(s));
-    count_steps(s);
-    if (!s->o->dry_run)
-        ASSAY_TRY(assay__sweep_exhaust_plan(s, &pending));
-    if ((s->summary->problems == 0 && pending == 0) || s->o->dry_run)
+    if (s->o->dry_run) {
+        count_steps(s);
+        return assay__db_end_sweep(s->db, s->sweep_row, "done", s->aa_floor);
+    }
+    ASSAY_TRY(assay__sweep_exhaust_plan(s, &pending));
+    if (problems_left(s) == 0 && pending == 0)
         return assay__db_end_sweep(s->db, s->sweep_row, "done", s->aa_floor);
     (void)snprintf(lock_name, sizeof lock_name, "%s", s->deployment.device);
     ASSAY_TRY(assay__device_lock(lock_name, s->o->no_wait, s->o->stop, waiting, s, &lock));
     s->begin_s = s->step_s = assay__sweep_now_s();
     status = assay__sweep_exhaust(s);
-    if (status == ASSAY_OK && s->summary->problems > 0)
+    if (status == ASSAY_OK && problems_left(s) > 0)
         status = run_groups(s);
     assay__device_unlock(&lock);
     (void)snprintf(s->summary->stop_reason, sizeof s->summary->stop_reason, "%s",

@@ -72,11 +72,14 @@ static const sweep_candidate *leader_of(const sweep_problem *p, size_t visits)
     return best;
 }
 
-/* How far it is behind in the visit that shows it nearest. */
+/* How far it is behind in the visit that shows it nearest; 0 where a screening visit that has to
+ * count is not there for both. */
 static double least_behind(const sweep_candidate *c, const sweep_candidate *leader, size_t visits)
 {
     double least = INFINITY;
 
+    if (visits < RACE_VISITS && !(c->screen_ns > 0 && leader->screen_ns > 0))
+        return 0;
     if (visits < RACE_VISITS)
         least = c->screen_ns / leader->screen_ns;
     for (size_t v = 0; v < visits; v++)

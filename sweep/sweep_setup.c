@@ -238,6 +238,8 @@ static assay_status open_rows(sweep *s)
                   assay__cold_method(), "load", load, "affinity", s->affinity);
     assay_status status;
 
+    if (s->o->sample_above_flops > 0)
+        (void)assay__json_put_real(json, "sample_above_flops", s->o->sample_above_flops);
     ASSAY_TRY(assay__deployment_host(&s->deployment));
     assay_deployment_digest(&s->deployment, &digest);
     assay_digest_format(&digest, hex);

@@ -44,6 +44,10 @@ expect 2 "no kernel of fake is called 'fake_aa'; did you mean 'fake_a'?" --op ad
 expect 2 "no kernel is called 'nosuch*'; 'assay kernels' lists them" --op add --dtype f32 --shape n=16 --kernel 'nosuch*'
 printf 'op,dtype,n\nexp,f32,64\nadd,f32,6\n' >two.csv
 expect 2 "two.csv: no row is of --op tanh; its rows are of exp, add" --shapes two.csv --op tanh
+# What tests set would weaken checks: nothing but what they need is taken.
+for value in 12x nan 0 1e30 ''; do
+    ASSAY_TEST_SAMPLE_ABOVE_FLOPS=$value expect 2 "ASSAY_TEST_SAMPLE_ABOVE_FLOPS is '$value'" --op exp --dtype f32 --shape n=16
+done
 [ ! -e s.db ] || fail "a store was made for bad input"
 
 echo "this is no store" >s.db
