@@ -105,6 +105,7 @@ static assay_status screen(sweep *s, sweep_problem *p)
 {
     double begin = assay__sweep_now_s();
 
+    ASSAY_TRY(assay__sweep_wake(s, p));
     ASSAY_TRY(assay__sweep_inputs(s, p));
     s->summary->oracle_s += assay__sweep_now_s() - begin;
     ASSAY_TRY(assay__sweep_weigh(s, p));
@@ -275,6 +276,8 @@ static assay_status run_group(sweep *s, size_t begin, size_t *group_end)
     for (size_t i = begin; i < end; i++) {
         s->summary->compare_s += s->problems[i].compare_s;
         assay__sweep_release(&s->problems[i]);
+        if (assay__sweep_rest(&s->problems[i]) != ASSAY_OK && status == ASSAY_OK)
+            status = ASSAY_NOMEM;
     }
     assay__sweep_empty_arena(s);
     return status;
@@ -322,27 +325,37 @@ static void count_steps(sweep *s)
     s->progress.problems_total = s->summary->problems;
 }
 
-static assay_status recall_all(sweep *s)
+/* Of each problem what is planned, with what the store knows; its candidates come again when it is
+ * its turn. */
+static assay_status recall_one(sweep *s, sweep_problem *p)
 {
     char reason[200];
 
-    for (size_t i = 0; i < s->problem_count; i++) {
-        sweep_problem *p = &s->problems[i];
-        if (p->count == 0) {
-            assay__sweep_warn(s, "skipped: no kernel can run %s here", p->text);
-            s->summary->skipped_problems++;
-            continue;
-        }
-        ASSAY_TRY(assay__sweep_recall(s, p));
-        if (p->skip) {
-            s->summary->resumed_problems++;
-        } else if (assay__sweep_too_large(s, p, reason, sizeof reason)) {
-            assay__sweep_warn(s, "skipped: %s: %s", p->text, reason);
-            p->skip = true;
-            s->summary->skipped_problems++;
-        }
+    ASSAY_TRY(assay__sweep_gather(s, p));
+    if (p->count == 0) {
+        assay__sweep_warn(s, "skipped: no kernel can run %s here", p->text);
+        s->summary->skipped_problems++;
+        return ASSAY_OK;
     }
-    return ASSAY_OK;
+    ASSAY_TRY(assay__sweep_recall(s, p));
+    if (p->skip) {
+        s->summary->resumed_problems++;
+    } else if (assay__sweep_too_large(s, p, reason, sizeof reason)) {
+        assay__sweep_warn(s, "skipped: %s: %s", p->text, reason);
+        p->skip = true;
+        s->summary->skipped_problems++;
+    }
+    return s->o->dry_run ? ASSAY_OK : assay__sweep_exhaust_add(s, p);
+}
+
+static assay_status recall_all(sweep *s)
+{
+    for (size_t i = 0; i < s->problem_count; i++) {
+        ASSAY_TRY(recall_one(s, &s->problems[i]));
+        ASSAY_TRY(assay__sweep_rest(&s->problems[i]));
+    }
+    assay__worker_stop(&s->asker);
+    return s->o->budget_s > 0 ? assay__sweep_order(s) : ASSAY_OK;
 }
 
 static void waiting(void *cookie, long pid)

@@ -41,8 +41,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const assay_tunable *)a)->name, ((const assay_tunable *)b)->name);
 }
 
-static assay_status tunables_format(const assay_kernel_desc *desc, const int64_t *values, char *buf,
-                                    size_t cap)
+assay_status assay__sweep_tunables_format(const assay_kernel_desc *desc, const int64_t *values,
+                                          char *buf, size_t cap)
 {
     assay_tunable sorted[ASSAY_MAX_TUNABLES];
     size_t used = 0;
@@ -82,48 +82,48 @@ void assay__sweep_dtypes(const assay_kernel_desc *desc, char *buf, size_t cap)
     }
 }
 
-static assay_status put_revision(sweep *s, sweep_candidate *c)
+assay_status assay__sweep_put_revision(sweep *s, const sweep_kernel *k, const int64_t *values,
+                                       const assay_digest *revision, int64_t *out)
 {
-    char dtypes[128] = "";
-    const assay_kernel_desc *desc = c->kernel->desc;
+    char dtypes[128] = "", tunables[200];
+    const assay_kernel_desc *desc = k->desc;
     assay__db_kernel row = {.kernel = desc->name,
-                            .backend = c->kernel->manifest->name,
+                            .backend = k->manifest->name,
                             .op = assay_op_get(desc->op)->name,
                             .dtypes = dtypes,
                             .entry_point = desc->entry_point,
                             .default_rank = desc->default_rank,
                             .claims = desc->claims,
-                            .kernel_revision = c->kernel->revision,
-                            .variant_revision = c->revision,
-                            .tunables = c->tunables_text,
-                            .libraries = c->kernel->libraries,
-                            .compiler = c->kernel->manifest->compiler};
+                            .kernel_revision = k->revision,
+                            .variant_revision = *revision,
+                            .tunables = tunables,
+                            .libraries = k->libraries,
+                            .compiler = k->manifest->compiler};
 
     assay__sweep_dtypes(desc, dtypes, sizeof dtypes);
+    ASSAY_TRY(assay__sweep_tunables_format(desc, values, tunables, sizeof tunables));
     assay__claims_digest(&desc->claims, &row.claims_digest);
-    return assay__db_put_revision(s->db, &row, &c->revision_row);
+    return assay__db_put_revision(s->db, &row, out);
 }
 
 static assay_status make(sweep *s, const sweep_kernel *k, const int64_t *values, sweep_candidate *c)
 {
-    memset(c, 0, sizeof *c);
-    c->kernel = k;
-    memcpy(c->tunables, values, k->desc->tunable_count * sizeof *values);
-    c->stable = true;
-    c->max_ulp = c->max_rho = c->max_rel = c->max_abs = NAN;
-    c->ratio = c->ratio_lo = c->ratio_hi = c->ratio_level = NAN;
-    c->time_ns = c->lo_ns = c->hi_ns = c->min_ns = NAN;
-    ASSAY_TRY(tunables_format(k->desc, values, c->tunables_text, sizeof c->tunables_text));
-    ASSAY_TRY(variant_digest(k, values, &c->revision));
-    return put_revision(s, c);
+    const struct sweep_variant *v;
+
+    ASSAY_TRY(assay__sweep_variant(s, k, values, &v));
+    return assay__sweep_candidate_of(v, c);
 }
 
 static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, const int64_t *values)
 {
-    if (p->candidates == NULL)
-        p->candidates = calloc(SWEEP_MAX_CANDIDATES + SWEEP_ADDED, sizeof *p->candidates);
-    if (p->candidates == NULL)
-        return assay__fail(ASSAY_NOMEM, "candidates");
+    if (p->count == p->room) {
+        const size_t room = p->room > 0 ? 2 * p->room : 16;
+        sweep_candidate *grown = realloc(p->candidates, room * sizeof *grown);
+        if (grown == NULL)
+            return assay__fail(ASSAY_NOMEM, "candidates");
+        p->candidates = grown;
+        p->room = room;
+    }
     ASSAY_TRY(make(s, k, values, &p->candidates[p->count]));
     p->count++;
     return ASSAY_OK;

@@ -27,8 +27,8 @@
 /* ---- what is run ---- */
 
 struct sweep_exhaust {
-    const sweep_candidate *variant; /* the first that has it */
-    assay_problem problem;          /* that stands for all shapes */
+    sweep_candidate *variant; /* owned: the first that has it */
+    assay_problem problem;    /* that stands for all shapes */
     char text[ASSAY_PROBLEM_TEXT_MAX];
     int64_t problem_row, accuracy_row; /* accuracy 0: not known yet */
     bool passed, failed;               /* failed: crashed or hung */
@@ -67,16 +67,19 @@ static assay_status add_item(sweep *s, const sweep_candidate *c, const assay_pro
     }
     item = &s->exhaust[s->exhaust_count];
     memset(item, 0, sizeof *item);
-    item->variant = c;
     item->problem = *all;
     if (assay_problem_format(all, ASSAY_TEXT_ACCURACY, item->text, sizeof item->text) == 0)
         return assay__fail(ASSAY_INTERNAL, "a problem's text is too long");
     ASSAY_TRY(assay__db_put_problem(s->db, all, &item->problem_row));
+    item->variant = malloc(sizeof *item->variant);
+    if (item->variant == NULL)
+        return assay__fail(ASSAY_NOMEM, "variants to run over all inputs");
+    *item->variant = *c;
     s->exhaust_count++;
     return ASSAY_OK;
 }
 
-static assay_status add_items(sweep *s, const sweep_problem *p)
+assay_status assay__sweep_exhaust_add(sweep *s, const sweep_problem *p)
 {
     assay_problem all;
 
@@ -125,8 +128,6 @@ assay_status assay__sweep_exhaust_plan(sweep *s, size_t *pending)
     assay_status status = assay__db_begin(s->db);
 
     *pending = 0;
-    for (size_t i = 0; status == ASSAY_OK && i < s->problem_count; i++)
-        status = add_items(s, &s->problems[i]);
     for (size_t i = 0; status == ASSAY_OK && i < s->exhaust_count; i++) {
         status = recall(s, &s->exhaust[i]);
         *pending += s->exhaust[i].accuracy_row == 0;
@@ -486,8 +487,6 @@ static assay_status reject(sweep *s, sweep_problem *p, sweep_candidate *c,
     c->out = true;
     c->verdict = item->failed ? ASSAY__VERDICT_CRASHED : ASSAY__VERDICT_WRONG;
     (void)snprintf(c->reason, sizeof c->reason, "%s", item->reason);
-    if (p->skip)
-        return ASSAY_OK; /* decided before; the picker reads the evidence by itself */
     if (item->failed)
         s->summary->crashed++;
     else
@@ -495,23 +494,20 @@ static assay_status reject(sweep *s, sweep_problem *p, sweep_candidate *c,
     return assay__sweep_put_measurement(s, p, c);
 }
 
-static assay_status apply(sweep *s)
+/* Problems that were finished before are left as they are; the picker reads the evidence by itself.
+ */
+assay_status assay__sweep_exhaust_reject(sweep *s, sweep_problem *p)
 {
     assay_problem all;
 
-    for (size_t i = 0; i < s->problem_count; i++) {
-        sweep_problem *p = &s->problems[i];
-        if (!wants(s, &p->problem, &all))
-            continue;
-        for (size_t k = 0; k < p->count; k++) {
-            sweep_candidate *c = &p->candidates[k];
-            const struct sweep_exhaust *item = c->out ? NULL : find_item(s, c, &all);
-            c->exhaust = item;
-            if (item != NULL && (item->failed || (item->accuracy_row != 0 && !item->passed)))
-                ASSAY_TRY(reject(s, p, c, item));
-            else if (item != NULL && c->checked) /* its check came from the store */
-                assay__sweep_exhaust_merge(c);
-        }
+    if (s->exhaust_count == 0 || !wants(s, &p->problem, &all))
+        return ASSAY_OK;
+    for (size_t k = 0; k < p->count; k++) {
+        sweep_candidate *c = &p->candidates[k];
+        const struct sweep_exhaust *item = c->out ? NULL : find_item(s, c, &all);
+        c->exhaust = item;
+        if (item != NULL && (item->failed || (item->accuracy_row != 0 && !item->passed)))
+            ASSAY_TRY(reject(s, p, c, item));
     }
     return ASSAY_OK;
 }
@@ -535,6 +531,13 @@ void assay__sweep_exhaust_merge(sweep_candidate *c)
         return;
     c->proof = ASSAY_PROOF_EXHAUSTIVE;
     c->accuracy_row = item->accuracy_row;
+}
+
+void assay__sweep_exhaust_join(sweep_problem *p)
+{
+    for (size_t k = 0; k < p->count; k++)
+        if (p->candidates[k].checked) /* that came from the store */
+            assay__sweep_exhaust_merge(&p->candidates[k]);
 }
 
 static assay_status run_items(sweep *s, crew *all)
@@ -566,12 +569,14 @@ assay_status assay__sweep_exhaust(sweep *s)
         status = run_items(s, all);
     crew_clear(all);
     free(all);
-    return status == ASSAY_OK ? apply(s) : status;
+    return status;
 }
 
 void assay__sweep_exhaust_clear(sweep *s)
 {
-    for (size_t i = 0; i < s->exhaust_count; i++)
+    for (size_t i = 0; i < s->exhaust_count; i++) {
         assay__error_stats_clear(&s->exhaust[i].stats);
+        free(s->exhaust[i].variant);
+    }
     free(s->exhaust);
 }

@@ -97,14 +97,6 @@ static bool is_alike(const assay_problem *a, const assay_problem *b)
            memcmp(a->dtypes, b->dtypes, sizeof a->dtypes) == 0;
 }
 
-/* As seen today or by an earlier sweep; 0: not at all. */
-static double seen_ns(const sweep_candidate *c)
-{
-    if (c->verdict == ASSAY__VERDICT_WRONG)
-        return 0;
-    return c->screen_ns > 0 ? c->screen_ns : c->seen_ns;
-}
-
 /* What a variant took at its most similar problem and at the next, by its rate there; one of them
  * may have been disturbed. */
 typedef struct known {
@@ -125,16 +117,24 @@ static void know(known *k, double far, double ns)
     k->ns[at] = ns;
 }
 
+/* Candidates of two problems come in the same order, but for those that one of them lacks: where
+ * the last was found the next is likely to follow. */
 static void learn_from(const sweep_problem *p, const sweep_problem *q, known *of)
 {
     const double scale = work_of(&p->problem) / work_of(&q->problem);
     const double far = distance(&p->problem, &q->problem);
 
-    for (size_t i = 0; i < q->count; i++) {
-        const double ns = seen_ns(&q->candidates[i]) * scale;
-        for (size_t o = 0; ns > 0 && o < p->count; o++)
-            if (p->candidates[o].revision_row == q->candidates[i].revision_row)
-                know(&of[o], far, ns);
+    for (size_t i = 0, next = 0; i < q->count; i++) {
+        const double ns = assay__sweep_seen_ns(q, i) * scale;
+        const int64_t row = assay__sweep_revision_row(q, i);
+        for (size_t step = 0; ns > 0 && step < p->count; step++) {
+            const size_t o = (next + step) % p->count;
+            if (assay__sweep_revision_row(p, o) != row)
+                continue;
+            know(&of[o], far, ns);
+            next = o + 1;
+            break;
+        }
     }
 }
 

@@ -74,6 +74,7 @@ typedef struct sweep_variants {
 
 typedef struct sweep_candidate {
     const sweep_kernel *kernel;
+    const struct sweep_variant *variant; /* what of it is the same at every problem; borrowed */
     int64_t tunables[ASSAY_MAX_TUNABLES];
     char tunables_text[200]; /* canonical */
     assay_digest revision;   /* of the variant */
@@ -122,6 +123,14 @@ typedef struct sweep_candidate {
     double time_ns, lo_ns, hi_ns;
 } sweep_candidate;
 
+/* What is kept of a candidate before and after the turn of its problem. */
+typedef struct sweep_brief {
+    const struct sweep_variant *variant; /* borrowed */
+    double seen_ns;                      /* screened today, or in a finished route; 0: not */
+    uint8_t verdict;
+    bool is_default, is_incumbent, unasked;
+} sweep_brief;
+
 typedef struct sweep_problem {
     assay_problem problem;
     char text[ASSAY_PROBLEM_TEXT_MAX];
@@ -130,8 +139,10 @@ typedef struct sweep_problem {
     double weight;
     sweep_answers *answers; /* owned: of kernels with a can_run_fn, until candidates are made */
     size_t answer_count;
-    sweep_candidate *candidates;
-    size_t count, total; /* candidates; size of the whole space */
+    sweep_candidate *candidates; /* owned; NULL: it rests, and has briefs */
+    sweep_brief *briefs;         /* owned; NULL: it has not rested yet */
+    size_t room;                 /* candidates that fit into the list while it grows */
+    size_t count, total;         /* candidates; size of the whole space */
     size_t default_index;
     bool skip;               /* resumed whole, or nothing can run it */
     bool is_heavy;           /* to screen all variants takes longer than a problem may */
@@ -191,6 +202,8 @@ typedef struct sweep {
     bool doubted_any, doubted_default; /* peaks were measured again because of one */
     char affinity[512];                /* "0-3,8" */
     assay__rng rng;
+    const struct sweep_variant **variants; /* owned, by hash */
+    size_t variant_count, variant_cap;
     struct sweep_exhaust *exhaust; /* owned: variants run over all inputs */
     size_t exhaust_count;
     assay_comparison *equals; /* owned: the default with itself, problems decided so far */
@@ -236,10 +249,29 @@ bool assay__sweep_default_variant(sweep_variants *v);
  */
 bool assay__sweep_may_compete(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
                               bool *is_wanted);
+/* What of a variant is the same at every problem; its row is put into the store. */
+assay_status assay__sweep_variant(sweep *s, const sweep_kernel *k, const int64_t *values,
+                                  const struct sweep_variant **out);
+void assay__sweep_variants_clear(sweep *s);
+assay_status assay__sweep_put_revision(sweep *s, const sweep_kernel *k, const int64_t *values,
+                                       const assay_digest *revision, int64_t *row);
+assay_status assay__sweep_tunables_format(const assay_kernel_desc *desc, const int64_t *values,
+                                          char *buf, size_t cap);
+/* A candidate of which nothing is known. */
+assay_status assay__sweep_candidate_of(const struct sweep_variant *v, sweep_candidate *c);
+/* Frees the candidates of a problem but for briefs; makes them again, with what the store knows. */
+assay_status assay__sweep_rest(sweep_problem *p);
+assay_status assay__sweep_wake(sweep *s, sweep_problem *p);
+/* Of candidate i, whether its problem rests or not: its time today or in a finished route (0:
+ * none, or wrong), and its variant's row. */
+double assay__sweep_seen_ns(const sweep_problem *p, size_t i);
+int64_t assay__sweep_revision_row(const sweep_problem *p, size_t i);
 /* Candidates of one problem: bindings x tunables, minus constraints; rows put into the store. */
 assay_status assay__sweep_candidates(sweep *s, sweep_problem *p);
 /* The published winner among them, and which of them is the default. */
 assay_status assay__sweep_incumbent(sweep *s, sweep_problem *p);
+/* Both. */
+assay_status assay__sweep_gather(sweep *s, sweep_problem *p);
 /* Books a candidate that was never asked to an end, with all variants of its kernel. */
 assay_status assay__sweep_refuse(sweep *s, sweep_problem *p, sweep_candidate *c);
 /* Input files and expected results; released when the group is done. */
@@ -320,6 +352,8 @@ assay_status assay__sweep_put_route(sweep *s, sweep_problem *p, size_t winner);
 assay_status assay__sweep_publish(sweep *s, sweep_problem *p);
 /* Books what the store already knows: finished problems, quarantine, and with --resume visits. */
 assay_status assay__sweep_recall(sweep *s, sweep_problem *p);
+/* Of the candidates alone, and whether they are counted in the summary. */
+assay_status assay__sweep_recall_candidates(sweep *s, sweep_problem *p, bool counts);
 assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_candidate *c);
 /* What a problem's inputs and expected results take, and a group of problems may. */
 double assay__sweep_bytes_held(const sweep *s, const sweep_problem *p);
@@ -388,10 +422,15 @@ assay_status assay__sweep_check_stop(const sweep *s);
 /* Figures of `stats` into the row, and the row into the store. */
 assay_status assay__sweep_put_figures(sweep *s, assay__db_accuracy *row, assay_error_stats *stats,
                                       const assay_error_element *worst, int64_t *id);
-/* Which variants are to be run over all inputs, and how many of them the store does not know. */
+/* Variants of a problem that are to be run over all inputs; how many of all the store does not
+ * know. */
+assay_status assay__sweep_exhaust_add(sweep *s, const sweep_problem *p);
 assay_status assay__sweep_exhaust_plan(sweep *s, size_t *pending);
-/* Runs them, stores the evidence, and rejects candidates that it shows wrong. */
+/* Runs them and stores the evidence. */
 assay_status assay__sweep_exhaust(sweep *s);
+/* Candidates that it shows wrong are out; it counts with the checks that came from the store. */
+assay_status assay__sweep_exhaust_reject(sweep *s, sweep_problem *p);
+void assay__sweep_exhaust_join(sweep_problem *p);
 void assay__sweep_exhaust_clear(sweep *s);
 /* The worst of a candidate's own check and of its run over all inputs. */
 void assay__sweep_exhaust_merge(sweep_candidate *c);

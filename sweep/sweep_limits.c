@@ -10,6 +10,8 @@
 
 #define MEMORY_SHARE 0.75
 #define GROUP_SHARE  0.5
+/* Two kilobytes each while their problem is under way. */
+#define GROUP_CANDIDATES 32768
 /* Half of what the reference does on a core, so that a loaded machine gets through as well. */
 static double oracle_flops_per_ns(const assay_problem *p)
 {
@@ -82,7 +84,7 @@ size_t assay__sweep_group_end(const sweep *s, size_t begin)
     const double seconds =
         s->o->budget_s > 0 ? fmin(s->o->budget_s / 4, SWEEP_GROUP_S) : SWEEP_GROUP_S;
     double held = 0, takes = 0;
-    size_t end = begin;
+    size_t end = begin, candidates = 0;
 
     for (; end < s->problem_count; end++) {
         const sweep_problem *p = &s->problems[end];
@@ -90,7 +92,8 @@ size_t assay__sweep_group_end(const sweep *s, size_t begin)
             continue;
         held += assay__sweep_bytes_held(s, p);
         takes += expected_s(s, p);
-        if (end > begin && (held > bytes || takes > seconds))
+        candidates += p->count;
+        if (end > begin && (held > bytes || takes > seconds || candidates > GROUP_CANDIDATES))
             break;
     }
     return end;

@@ -310,20 +310,36 @@ static assay_status ask_all(sweep *s)
     return ASSAY_OK;
 }
 
-static assay_status put_problems(sweep *s)
+static assay_status put_problems(sweep *s, sweep_problem *unused)
 {
+    (void)unused;
     for (size_t i = 0; i < s->problem_count; i++)
         ASSAY_TRY(assay__db_put_problem(s->db, &s->problems[i].problem, &s->problems[i].row));
-    ASSAY_TRY(put_uses(s));
-    for (size_t i = 0; i < s->problem_count; i++)
-        ASSAY_TRY(assay__sweep_candidates(s, &s->problems[i]));
-    return ASSAY_OK;
+    return put_uses(s);
+}
+
+static assay_status in_batch(sweep *s, assay_status (*put)(sweep *s, sweep_problem *p),
+                             sweep_problem *p)
+{
+    assay_status status;
+
+    ASSAY_TRY(assay__db_begin(s->db));
+    status = put(s, p);
+    if (status == ASSAY_OK)
+        return assay__db_commit(s->db);
+    assay__db_rollback(s->db);
+    return status;
+}
+
+assay_status assay__sweep_gather(sweep *s, sweep_problem *p)
+{
+    ASSAY_TRY(in_batch(s, assay__sweep_candidates, p));
+    return assay__sweep_incumbent(s, p);
 }
 
 static assay_status make_problems(sweep *s)
 {
     const assay__shape_set *set = s->o->shapes;
-    assay_status status;
 
     s->problems = calloc(set->count > 0 ? set->count : 1, sizeof *s->problems);
     if (s->problems == NULL)
@@ -333,17 +349,7 @@ static assay_status make_problems(sweep *s)
         init_problem(&s->problems[i]);
     ASSAY_TRY(assay__db_any_asked_to_an_end(s->db, s->deployment_row, &s->any_asked_to_an_end));
     ASSAY_TRY(ask_all(s));
-    ASSAY_TRY(assay__db_begin(s->db));
-    status = put_problems(s);
-    if (status != ASSAY_OK) {
-        assay__db_rollback(s->db);
-        return status;
-    }
-    ASSAY_TRY(assay__db_commit(s->db));
-    for (size_t i = 0; i < s->problem_count; i++)
-        ASSAY_TRY(assay__sweep_incumbent(s, &s->problems[i]));
-    assay__worker_stop(&s->asker);
-    return s->o->budget_s > 0 ? assay__sweep_order(s) : ASSAY_OK;
+    return in_batch(s, put_problems, NULL);
 }
 
 assay_status assay__sweep_setup(sweep *s)
@@ -374,9 +380,11 @@ void assay__sweep_teardown(sweep *s)
         assay__sweep_release(&s->problems[i]);
         assay__sweep_forget_answers(&s->problems[i]);
         free(s->problems[i].candidates);
+        free(s->problems[i].briefs);
     }
     free(s->problems);
     assay__sweep_exhaust_clear(s);
+    assay__sweep_variants_clear(s);
     for (size_t i = 0; i < s->kernel_count; i++)
         free(s->kernels[i].libraries);
     free(s->kernels);

@@ -78,7 +78,7 @@ static assay_status recall_verdict(sweep *s, sweep_problem *p, sweep_candidate *
 }
 
 static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidate *c,
-                                      const char *policy)
+                                      const char *policy, bool counts)
 {
     int found = 0;
 
@@ -87,7 +87,7 @@ static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidat
     if (!found)
         return ASSAY_OK;
     c->out = true;
-    s->summary->quarantined++;
+    s->summary->quarantined += counts;
     return recall_verdict(s, p, c, policy);
 }
 
@@ -261,6 +261,30 @@ static assay_status recall_visits(sweep *s, sweep_problem *p, sweep_candidate *c
     return assay__db_each_visit(s->db, id, s->o->profile->name, take_visit, &r);
 }
 
+/* What was booked as refused has its reason in the store, and was counted then. */
+static assay_status recall_candidate(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                     const char *policy, bool counts)
+{
+    const assay__verdict refused = c->unasked ? c->verdict : ASSAY__VERDICT_NONE;
+
+    if (c->out && !c->unasked)
+        return ASSAY_OK;
+    ASSAY_TRY(recall_quarantine(s, p, c, policy, counts && refused == ASSAY__VERDICT_NONE));
+    if (refused != ASSAY__VERDICT_NONE)
+        c->verdict = refused;
+    return s->o->resume && !c->out ? recall_visits(s, p, c, policy) : ASSAY_OK;
+}
+
+assay_status assay__sweep_recall_candidates(sweep *s, sweep_problem *p, bool counts)
+{
+    char policy[48];
+
+    (void)assay_policy_format(s->o->policy, policy, sizeof policy);
+    for (size_t i = 0; i < p->count; i++)
+        ASSAY_TRY(recall_candidate(s, p, &p->candidates[i], policy, counts));
+    return ASSAY_OK;
+}
+
 assay_status assay__sweep_recall(sweep *s, sweep_problem *p)
 {
     char policy[48];
@@ -270,14 +294,10 @@ assay_status assay__sweep_recall(sweep *s, sweep_problem *p)
     if (s->o->resume)
         ASSAY_TRY(is_finished(s, p, policy, &finished));
     p->skip = finished;
-    for (size_t i = 0; !p->skip && i < p->count; i++) {
-        if (p->candidates[i].unasked && p->candidates[i].verdict != ASSAY__VERDICT_NONE) {
+    if (finished)
+        return ASSAY_OK;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->candidates[i].unasked && p->candidates[i].verdict != ASSAY__VERDICT_NONE)
             ASSAY_TRY(assay__sweep_refuse(s, p, &p->candidates[i]));
-            continue;
-        }
-        ASSAY_TRY(recall_quarantine(s, p, &p->candidates[i], policy));
-        if (s->o->resume && !p->candidates[i].out)
-            ASSAY_TRY(recall_visits(s, p, &p->candidates[i], policy));
-    }
-    return ASSAY_OK;
+    return assay__sweep_recall_candidates(s, p, false);
 }

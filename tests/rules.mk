@@ -21,6 +21,11 @@ PLUGINS += villains
 villains_DIR := tests/villains
 villains_OUT := $(BUILD)/tests/plugins
 villains_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
+# Kernels with many variants, likewise.
+PLUGINS += many
+many_DIR := tests/many
+many_OUT := $(BUILD)/tests/many
+many_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
 .PHONY: unit-tests cli-tests tests test-plugins valgrind-tests
 test-plugins: # its parts are known only after the plug-in rules, see Makefile

@@ -199,6 +199,20 @@ START_TEST(budget_limits_a_group)
 }
 END_TEST
 
+/* Candidates under way take memory of the sweep itself. */
+START_TEST(candidates_limit_a_group)
+{
+    setup_many();
+    for (size_t i = 0; i < MANY; i++)
+        many[i].count = 4096;
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 8);
+    many[2].skip = true;
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 9);
+    many[0].count = 100000; /* one problem at least */
+    ck_assert_uint_eq(assay__sweep_group_end(&s, 0), 1);
+}
+END_TEST
+
 /* A loaded machine takes longer than the profile's calls do. */
 START_TEST(pace_so_far_limits_a_group)
 {
@@ -334,6 +348,7 @@ int main(void)
     tcase_add_test(limits, oracle_limits_other_products);
     tcase_add_test(limits, memory_limits_a_group);
     tcase_add_test(limits, budget_limits_a_group);
+    tcase_add_test(limits, candidates_limit_a_group);
     tcase_add_test(limits, pace_so_far_limits_a_group);
     tcase_add_test(limits, free_memory_of_a_plain_machine);
     tcase_add_test(limits, free_memory_of_containers);
