@@ -9,6 +9,7 @@
  *   devices=N         default 1
  *   visits=FILE       a counter: each process that opens the backend takes the next number, which
  *                     seeds its own stream of noise.  Without it $ASSAY_FAKE_VISIT, else 0
+ *   stays=FILE        a byte for each stay that ended
  *   resolution=NS overhead=NS   what the clock says of itself; default 1 and 20
  *   kernel=NAME ...   for this kernel (fake_a, fake_b, fake_c) or "*"; later lines win
  *     variant=V threads=T   only for this choice of the tunable
@@ -52,7 +53,7 @@ typedef struct fake_script {
     uint64_t seed, visit;
     int64_t devices;
     double resolution, overhead;
-    char visits[256];
+    char visits[256], stays[256];
     fake_rule rules[FAKE_MAX_RULES];
     int rule_count;
 } fake_script;

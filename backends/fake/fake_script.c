@@ -85,6 +85,10 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         snprintf(script->visits, sizeof script->visits, "%s", value);
         return strlen(value) < sizeof script->visits;
     }
+    if (strcmp(name, "stays") == 0) {
+        snprintf(script->stays, sizeof script->stays, "%s", value);
+        return strlen(value) < sizeof script->stays;
+    }
     if (strcmp(name, "resolution") == 0)
         return real_number(value, &script->resolution);
     if (strcmp(name, "overhead") == 0)

@@ -8,17 +8,6 @@
 truth=('kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8300' 'kernel=fake_c threads=1 variant=2 crash_at=1')
 sweep=(assay sweep --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape 'n=64|65|66|67' --threads 1
     --profile quick --quiet --json)
-facts() { # DB -- which variant of which problem has which verdict and how many visits; who won
-    sqlite3 "$1" "SELECT p.text, k.name, r.tunables, m.verdict, (SELECT count(*) FROM visit v WHERE v.measurement = m.id
-            AND v.kind = 'screen'), min(6, (SELECT count(*) FROM visit v WHERE v.measurement = m.id AND v.kind = 'measure' AND v.is_twin = 0))
-        FROM measurement m JOIN problem p ON p.id = m.problem JOIN revision r ON r.id = m.revision
-        JOIN kernel k ON k.id = r.kernel ORDER BY 1, 2, 3;
-        SELECT p.text, k.name, r.tunables FROM route t JOIN problem p ON p.id = t.problem
-        JOIN revision r ON r.id = t.winner_revision JOIN kernel k ON k.id = r.kernel
-        WHERE t.superseded_utc IS NULL ORDER BY 1;
-        SELECT p.text, k.name, r.tunables, 'quarantined' FROM quarantine q JOIN problem p ON p.id = q.problem
-        JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel ORDER BY 1, 2, 3"
-}
 number() { sqlite3 -cmd ".timeout 5000" "$1" "SELECT count(*) FROM $2" 2>"$WORK/log"; }
 
 script 21 "${truth[@]}"

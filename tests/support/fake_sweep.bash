@@ -43,6 +43,19 @@ count() {
     jq -c "select($1)" "$WORK/stdout" | wc -l
 }
 
+# facts DB -- which variant of which problem has which verdict and how many visits; who won
+facts() {
+    sqlite3 "$1" "SELECT p.text, k.name, r.tunables, m.verdict, (SELECT count(*) FROM visit v WHERE v.measurement = m.id
+            AND v.kind = 'screen'), min(6, (SELECT count(*) FROM visit v WHERE v.measurement = m.id AND v.kind = 'measure' AND v.is_twin = 0))
+        FROM measurement m JOIN problem p ON p.id = m.problem JOIN revision r ON r.id = m.revision
+        JOIN kernel k ON k.id = r.kernel ORDER BY 1, 2, 3;
+        SELECT p.text, k.name, r.tunables FROM route t JOIN problem p ON p.id = t.problem
+        JOIN revision r ON r.id = t.winner_revision JOIN kernel k ON k.id = r.kernel
+        WHERE t.superseded_utc IS NULL ORDER BY 1;
+        SELECT p.text, k.name, r.tunables, 'quarantined' FROM quarantine q JOIN problem p ON p.id = q.problem
+        JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel ORDER BY 1, 2, 3"
+}
+
 fail() {
     echo "$*"
     cat "$WORK/stdout"
