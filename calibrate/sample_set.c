@@ -73,6 +73,17 @@ void assay__sample_set_merge(assay_sample_set *set, const assay_sample_set *othe
                               other->items[i].priority);
 }
 
+void assay__sample_set_trim(assay_sample_set *set, size_t keep)
+{
+    if (set->count > keep) {
+        qsort(set->items, set->count, sizeof *set->items, by_priority);
+        set->count = keep;
+    }
+    assay_sample *less = realloc(set->items, (set->count + 1) * sizeof *less);
+    if (less != NULL)
+        set->items = less;
+}
+
 assay_status assay__sample_set_values(assay_sample_set *set, double **out, size_t *count)
 {
     shrink(set);

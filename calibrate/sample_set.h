@@ -32,6 +32,10 @@ typedef struct assay_sample_set {
 assay_status assay__sample_set_init(assay_sample_set *set);
 void assay__sample_set_clear(assay_sample_set *set);
 
+/* Leaves no more than `keep` (>= 1) of the lowest priorities, in memory of their size: from then on
+ * it may be merged into others, and nothing be put into it. */
+void assay__sample_set_trim(assay_sample_set *set, size_t keep);
+
 /* Bits of the group that holds `index`: the same for 64 consecutive, aligned indices. */
 uint32_t assay__sample_group(uint64_t index);
 

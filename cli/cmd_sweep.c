@@ -10,6 +10,7 @@
 
 #include "calibrate/product_sample.h"
 #include "cli/cmd.h"
+#include "cli/sweep_progress.h"
 #include "runtime/error.h"
 #include "support/args.h"
 #include "support/common_args.h"
@@ -22,7 +23,8 @@
 typedef struct sweep_args {
     assay__common common;
     bool resume, dry_run, no_wait, strict, probe_peaks, exhaustive, counters;
-    double problem_s; /* NaN: the profile's */
+    double problem_s;    /* NaN: the profile's */
+    int64_t evaluations; /* 0: no limit */
     const char *label;
     const char *shard;
     const char *plugin_path;
@@ -41,6 +43,13 @@ static const assay__arg rows[] = {
      .unit = "s",
      .help = "what calls for one problem may take; default 10 s with --profile quick, 30 s with "
              "standard"},
+    {.name = "evaluations",
+     .kind = ASSAY__ARG_INT,
+     .offset = offsetof(sweep_args, evaluations),
+     .min = 1,
+     .max = 0x1p62,
+     .help = "try no more variants of problems than this, those of earlier sweeps that --resume "
+             "takes up included"},
     {.name = "shard",
      .kind = ASSAY__ARG_STRING,
      .offset = offsetof(sweep_args, shard),
@@ -50,7 +59,7 @@ static const assay__arg rows[] = {
     {.name = "dry-run",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, dry_run),
-     .help = "say what would be measured, measure nothing"},
+     .help = "say what would be measured and how long it would take, measure nothing"},
     {.name = "no-wait",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, no_wait),
@@ -99,6 +108,8 @@ static const assay__args_spec spec = {
 typedef struct view {
     bool is_json, is_quiet, is_terminal;
     double last_print_s;
+    const char *last_phase;
+    json_t *plan; /* owned; NULL: no rehearsal, or as text */
     size_t printed;
 } view;
 
@@ -111,21 +122,23 @@ static void clear_line(const view *v)
 static void on_progress(void *cookie, const assay__progress *p)
 {
     view *v = cookie;
-    double interval = v->is_terminal ? 0.2 : 10.0;
+    double interval = v->is_json ? 1.0 : v->is_terminal ? 0.2 : 10.0;
 
-    if (v->is_quiet || p->elapsed_s - v->last_print_s < interval)
+    /* Phases are told by constants. */
+    if (v->is_quiet || (v->last_phase == p->phase && p->elapsed_s - v->last_print_s < interval))
         return;
     v->last_print_s = p->elapsed_s;
+    v->last_phase = p->phase;
     clear_line(v);
-    fprintf(stderr, "[%zu/%zu problems, %zu/%zu stays, %.1f/s, left %s] %s %.60s", p->problems_done,
-            p->problems_total, p->steps_done, p->steps_total,
-            p->elapsed_s > 0 ? (double)p->steps_done / p->elapsed_s : 0.0,
-            isnan(p->eta_s) ? "-" : assay__format_duration(p->eta_s).text, p->phase, p->problem);
-    if (p->wrong + p->failed > 0)
-        fprintf(stderr, " (%zu wrong, %zu failed)", p->wrong, p->failed);
-    if (!v->is_terminal)
+    assay__progress_print(p, v->is_json, stderr);
+    if (!v->is_terminal && !v->is_json)
         fputc('\n', stderr);
     fflush(stderr);
+}
+
+static void on_forecast(void *cookie, const assay__forecast *f)
+{
+    assay__forecast_print(f, ((view *)cookie)->plan, stdout);
 }
 
 static void on_warn(void *cookie, const char *text)
@@ -368,6 +381,7 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
     o->seed = (uint64_t)a->common.seed;
     o->budget_s = isnan(a->common.budget_s) ? 0 : a->common.budget_s;
     o->problem_s = isnan(a->problem_s) ? 0 : a->problem_s;
+    o->evaluations = (size_t)a->evaluations;
     o->max_threads = a->common.threads > 0 ? (unsigned)a->common.threads : 0;
     o->resume = a->resume;
     o->dry_run = a->dry_run;
@@ -431,14 +445,21 @@ static void print_summary(const view *v, const assay__sweep_options *o,
         assay__put_shown(stderr, o->shapes->skipped[i].reason);
         fputc('\n', stderr);
     }
-    if (v->is_json)
+    if (v->is_json) {
+        assay__summary_json(s, stderr);
         return;
+    }
     fprintf(stderr,
             "%zu problems (%zu finished before, %zu cannot be measured here, %zu rows skipped, %zu "
             "duplicates), %zu variants, %zu timed stays, %zu routes; %s after %s\n",
             s->problems, s->resumed_problems, s->skipped_problems, o->shapes->skipped_count,
             o->shapes->duplicates, s->variants, s->measured, s->routes, s->stop_reason,
             assay__format_duration(s->elapsed_s).text);
+    if (s->undecided > 0)
+        fprintf(stderr,
+                "%zu problems have no decision yet: the same command with --resume and a larger "
+                "limit goes on there\n",
+                s->undecided);
     if (rejected > 0)
         fprintf(stderr,
                 "%zu candidates rejected: %zu wrong, %zu crashed, %zu timed out, %zu impossible; "
@@ -475,7 +496,9 @@ static int exit_of(const sweep_args *a, const assay__sweep_options *o,
         return 1;
     /* A job array may have more jobs than there are problems. */
     if (o->dry_run || (a->shard != NULL && o->shapes->count == 0) || s->routes > 0 ||
-        s->resumed_problems > 0 || (strcmp(s->stop_reason, "budget") == 0 && s->measured > 0))
+        s->resumed_problems > 0 ||
+        (s->measured > 0 &&
+         (strcmp(s->stop_reason, "budget") == 0 || strcmp(s->stop_reason, "evaluations") == 0)))
         return 0;
     fprintf(stderr, "assay sweep: nothing was measured\n");
     return 1;
@@ -505,6 +528,7 @@ static int run(const sweep_args *a, char *words)
                               .stop = &assay__stop_signal,
                               .progress = on_progress,
                               .outcome = on_outcome,
+                              .forecast = on_forecast,
                               .warn = on_warn,
                               .cookie = &v};
     assay__sweep_summary summary;
@@ -514,8 +538,13 @@ static int run(const sweep_args *a, char *words)
 
     if (status == ASSAY_OK) {
         assay__catch_signals();
+        v.plan = o.dry_run && v.is_json ? json_array() : NULL;
         status = assay__sweep_run(&o, &summary);
         clear_line(&v);
+        if (status == ASSAY_OK && o.dry_run)
+            assay__forecast_end(&o, &summary, v.plan, stdout);
+        else
+            json_decref(v.plan);
         if (status == ASSAY_OK || status == ASSAY_INTERRUPTED)
             print_summary(&v, &o, &summary);
     }

@@ -128,6 +128,13 @@ typedef struct assay__db_counter {
 /* Replaces what an earlier sweep counted. */
 assay_status assay__db_put_counter(assay__db *db, int64_t measurement, const assay__db_counter *c);
 
+/* When a visit was stored, in seconds since 1970, and its samples in ns; borrowed for the call. */
+typedef assay_status (*assay__db_newest_fn)(void *cookie, int64_t sweep, const char *kind,
+                                            double utc_s, const double *samples, size_t count);
+/* The newest of the store, at most so many, as far as they are of this deployment and profile. */
+assay_status assay__db_newest_visits(assay__db *db, int64_t deployment, const char *profile,
+                                     size_t most, assay__db_newest_fn row, void *cookie);
+
 typedef struct assay__db_accuracy {
     int64_t sweep, revision, deployment, problem;
     const char *stratum; /* input set name, "all" for the union, "exhaustive" */
@@ -190,6 +197,7 @@ typedef struct assay__db_known_route {
     int64_t winner_revision; /* 0: none */
     char profile[32];
     double problem_s; /* that its sweep gave a problem; NaN: not said */
+    char stop_reason[32];
 } assay__db_known_route;
 /* The current route for the key fields of `key`. */
 assay_status assay__db_find_route(assay__db *db, const assay__db_route *key,
@@ -197,6 +205,12 @@ assay_status assay__db_find_route(assay__db *db, const assay__db_route *key,
 /* Candidates of the current route for the key fields of `key`; none: count 0.  The caller frees. */
 assay_status assay__db_route_candidates(assay__db *db, const assay__db_route *key,
                                         assay__route_candidate **out, size_t *count);
+/* A current route of a problem (canonical text) with these dtypes; all borrowed for the call. */
+typedef assay_status (*assay__db_alike_fn)(void *cookie, const char *problem,
+                                           const assay__route_candidate *candidates, size_t count);
+/* Of up to 5,000 of them, for the key fields of `key` but its problem. */
+assay_status assay__db_each_route_alike(assay__db *db, const assay__db_route *key, const char *op,
+                                        const char *dtypes, assay__db_alike_fn row, void *cookie);
 /* What a revision row is. */
 typedef struct assay__db_variant {
     char kernel[128], backend[64], op[64], dtypes[128];

@@ -9,7 +9,7 @@
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { ROUTE_RETIRE, ROUTE_PUT, ROUTE_FIND, ROUTE_CANDIDATES };
+enum { ROUTE_RETIRE, ROUTE_PUT, ROUTE_FIND, ROUTE_CANDIDATES, ROUTE_ALIKE };
 
 const assay__sql assay__sql_route[] = {
     [ROUTE_RETIRE] = {"route retire",
@@ -24,7 +24,8 @@ const assay__sql assay__sql_route[] = {
                    0},
     [ROUTE_FIND] = {"route find",
                     "SELECT ifnull(t.winner_revision, 0), s.profile, CASE WHEN"
-                    " json_valid(s.settings_json) THEN s.settings_json ->> 'problem_s' END"
+                    " json_valid(s.settings_json) THEN s.settings_json ->> 'problem_s' END,"
+                    " t.stop_reason"
                     " FROM route AS t CROSS JOIN sweep AS s ON s.id = t.sweep"
                     " WHERE t.deployment = ?1 AND t.problem = ?2 AND t.layout = ?3"
                     " AND t.align = ?4 AND t.policy = ?5 AND t.superseded_utc IS NULL",
@@ -34,6 +35,12 @@ const assay__sql assay__sql_route[] = {
                           " AND layout = ?3 AND align = ?4 AND policy = ?5"
                           " AND superseded_utc IS NULL",
                           0},
+    [ROUTE_ALIKE] = {"route alike",
+                     "SELECT p.text, t.candidates FROM route AS t CROSS JOIN problem AS p"
+                     " ON p.id = t.problem WHERE t.deployment = ?1 AND t.layout = ?2"
+                     " AND t.align = ?3 AND t.policy = ?4 AND t.superseded_utc IS NULL"
+                     " AND p.op = ?5 AND p.dtypes = ?6 LIMIT 5000",
+                     0},
     {NULL, NULL, 0},
 };
 
@@ -87,6 +94,7 @@ assay_status assay__db_find_route(assay__db *db, const assay__db_route *key,
         route.winner_revision = assay__column_int(&q);
         (void)snprintf(route.profile, sizeof route.profile, "%s", assay__column_text(&q));
         route.problem_s = assay__column_real(&q);
+        (void)snprintf(route.stop_reason, sizeof route.stop_reason, "%s", assay__column_text(&q));
     }
     ASSAY_TRY(assay__query_done(&q));
     *out = route;
@@ -118,4 +126,41 @@ assay_status assay__db_route_candidates(assay__db *db, const assay__db_route *ke
     *out = copy;
     *count = size / sizeof *copy;
     return ASSAY_OK;
+}
+
+/* Calls `row` for the one at which the query stands. */
+static assay_status tell_alike(assay__query *q, assay__db_alike_fn row, void *cookie)
+{
+    size_t size = 0;
+    const char *text = assay__column_text(q);
+    const void *bytes = assay__column_blob(q, &size);
+    assay__route_candidate *copy = malloc(size > 0 ? size : 1); /* blobs lie at any address */
+    assay_status status;
+
+    if (copy == NULL)
+        return assay__fail(ASSAY_NOMEM, "candidates of a route");
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    status = row(cookie, text, copy, size / sizeof *copy);
+    free(copy);
+    return status;
+}
+
+assay_status assay__db_each_route_alike(assay__db *db, const assay__db_route *key, const char *op,
+                                        const char *dtypes, assay__db_alike_fn row, void *cookie)
+{
+    assay_status status = ASSAY_OK;
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_route[ROUTE_ALIKE], &q));
+    assay__bind_int(&q, key->deployment);
+    assay__bind_text(&q, key->layout);
+    assay__bind_int(&q, key->align);
+    assay__bind_text(&q, key->policy);
+    assay__bind_text(&q, op);
+    assay__bind_text(&q, dtypes);
+    while (status == ASSAY_OK && assay__query_step(&q))
+        status = tell_alike(&q, row, cookie);
+    const assay_status done = assay__query_done(&q);
+    return status != ASSAY_OK ? status : done;
 }

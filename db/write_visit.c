@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* db/write_visit.c -- table visit: raw samples, only ever added. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { VISIT_PUT, VISIT_EACH };
+enum { VISIT_PUT, VISIT_EACH, VISIT_NEWEST };
 
 const assay__sql assay__sql_visit[] = {
     [VISIT_PUT] = {"visit put",
@@ -29,6 +30,13 @@ const assay__sql assay__sql_visit[] = {
          "  AND t.layout = m.layout AND t.align = m.align AND t.policy = m.policy"
          "  AND t.superseded_utc IS NULL WHERE m.id = ?1), 0)) ORDER BY v.id",
          0},
+    [VISIT_NEWEST] = {"visit newest",
+                      "SELECT v.sweep, v.kind, (julianday(v.taken_utc) - 2440587.5) * 86400.0,"
+                      " v.samples FROM visit v CROSS JOIN measurement m ON m.id = v.measurement"
+                      " CROSS JOIN sweep s ON s.id = v.sweep"
+                      " WHERE v.id > (SELECT ifnull(max(id), 0) FROM visit) - ?3"
+                      " AND m.deployment = ?1 AND s.profile = ?2 ORDER BY v.id",
+                      0},
     {NULL, NULL, 0},
 };
 
@@ -107,6 +115,42 @@ assay_status assay__db_each_visit(assay__db *db, int64_t measurement, const char
     assay__bind_text(&q, profile);
     while (status == ASSAY_OK && assay__query_step(&q))
         status = one_stay(&q, row, cookie);
+    done = assay__query_done(&q);
+    return status != ASSAY_OK ? status : done;
+}
+
+static assay_status one_of_newest(assay__query *q, assay__db_newest_fn row, void *cookie)
+{
+    const int64_t sweep = assay__column_int(q);
+    char kind[16];
+    double utc_s;
+    size_t bytes = 0;
+
+    (void)snprintf(kind, sizeof kind, "%s", assay__column_text(q));
+    utc_s = assay__column_real(q);
+    const void *blob = assay__column_blob(q, &bytes);
+    double *samples = malloc(bytes > 0 ? bytes : 1); /* a blob lies anywhere */
+    if (samples == NULL)
+        return assay__fail(ASSAY_NOMEM, "samples of a visit");
+    if (bytes > 0)
+        memcpy(samples, blob, bytes);
+    assay_status status = row(cookie, sweep, kind, utc_s, samples, bytes / sizeof(double));
+    free(samples);
+    return status;
+}
+
+assay_status assay__db_newest_visits(assay__db *db, int64_t deployment, const char *profile,
+                                     size_t most, assay__db_newest_fn row, void *cookie)
+{
+    assay_status status = ASSAY_OK, done;
+    assay__query q;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_visit[VISIT_NEWEST], &q));
+    assay__bind_int(&q, deployment);
+    assay__bind_text(&q, profile);
+    assay__bind_int(&q, (int64_t)most);
+    while (status == ASSAY_OK && assay__query_step(&q))
+        status = one_of_newest(&q, row, cookie);
     done = assay__query_done(&q);
     return status != ASSAY_OK ? status : done;
 }

@@ -13,36 +13,6 @@
 #include "sweep/sweep_internal.h"
 #include "tuner/device_lock.h"
 
-void assay__sweep_step(sweep *s, const char *phase, sweep_problem *p, size_t steps)
-{
-    const assay__stay kind = strcmp(phase, "screen") == 0 ? ASSAY__STAY_SCREEN : ASSAY__STAY_VISIT;
-    assay__progress *g = &s->progress;
-    double now = assay__sweep_now_s();
-
-    if (steps > 0) {
-        assay__pace_took(&s->pace, kind, now - s->step_s);
-        p->planned[kind] -= p->planned[kind] > 0;
-    }
-    s->step_s = now;
-    g->steps_done = assay__pace_done(&s->pace);
-    g->steps_total = assay__pace_total(&s->pace);
-    g->phase = phase;
-    g->problem = p != NULL ? p->text : "";
-    g->elapsed_s = now - s->begin_s;
-    g->eta_s = assay__pace_eta_s(&s->pace);
-    g->wrong = s->summary->wrong;
-    g->failed = s->summary->crashed + s->summary->timed_out;
-    if (s->o->progress != NULL)
-        s->o->progress(s->o->cookie, g);
-}
-
-/* How many stays of a kind a problem still has, now that more is known. */
-static void plan_stays(sweep *s, sweep_problem *p, assay__stay kind, size_t count)
-{
-    assay__pace_correct(&s->pace, kind, p->planned[kind], count);
-    p->planned[kind] = count;
-}
-
 void assay__sweep_warn(sweep *s, const char *format, ...)
 {
     char text[ASSAY_PROBLEM_TEXT_MAX + 320];
@@ -57,41 +27,9 @@ void assay__sweep_warn(sweep *s, const char *format, ...)
 
 /* ---- groups ---- */
 
-/* Stays that are ahead of a problem that was screened. */
-static size_t visits_ahead(const sweep *s, const sweep_problem *p)
-{
-    const assay__profile *f = s->o->profile;
-    size_t ahead = 0, in = 0;
-
-    for (size_t i = 0; i < p->count; i++) {
-        const sweep_candidate *c = &p->candidates[i];
-        if (c->out)
-            continue;
-        in++;
-        /* The default stays twice, but where there is little time. */
-        ahead += (c->visit_count < f->visits ? f->visits - c->visit_count : 0) *
-                 (i == p->default_index && !p->is_heavy ? 2 : 1);
-        if (!c->settled && p->wanted > c->visit_count && c->visit_count >= f->visits)
-            ahead += p->wanted - c->visit_count;
-    }
-    return ahead + (in < 2 ? in : 2) * f->confirms;
-}
-
-static size_t confirms_ahead(const sweep_problem *p)
-{
-    size_t ahead = 0;
-
-    for (size_t i = 0; i < p->count; i++) {
-        const sweep_candidate *c = &p->candidates[i];
-        if (!c->out && c->contender && c->confirm_count < p->wanted)
-            ahead += p->wanted - c->confirm_count;
-    }
-    return ahead;
-}
-
 static bool over_budget(const sweep *s)
 {
-    return s->o->budget_s > 0 && assay__sweep_now_s() - s->begin_s > s->o->budget_s;
+    return s->o->budget_s > 0 && assay__sweep_now_s(s) - s->begin_s > s->o->budget_s;
 }
 
 assay_status assay__sweep_check_stop(const sweep *s)
@@ -103,25 +41,31 @@ assay_status assay__sweep_check_stop(const sweep *s)
 
 static assay_status screen(sweep *s, sweep_problem *p)
 {
-    double begin = assay__sweep_now_s();
+    double begin = assay__sweep_now_s(s);
 
     ASSAY_TRY(assay__sweep_wake(s, p));
+    s->step_s = begin;
     ASSAY_TRY(assay__sweep_inputs(s, p));
-    s->summary->oracle_s += assay__sweep_now_s() - begin;
+    assay__sweep_expected(s, p);
+    s->summary->oracle_s += assay__sweep_now_s(s) - begin;
     ASSAY_TRY(assay__sweep_weigh(s, p));
     ASSAY_TRY(assay__sweep_visit(s, p, "screen", 0));
     assay__sweep_prune(s, p);
     if (p->is_heavy)
         ASSAY_TRY(assay__sweep_afford(s, p));
-    plan_stays(s, p, ASSAY__STAY_SCREEN, 0);
-    plan_stays(s, p, ASSAY__STAY_VISIT, visits_ahead(s, p));
-    return ASSAY_OK;
+    assay__sweep_thin(p);
+    return assay__sweep_screened(s, p);
 }
 
 static assay_status visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
 {
+    s->step_s = assay__sweep_now_s(s);
     ASSAY_TRY(assay__sweep_visit(s, p, kind, ordinal));
-    return strcmp(kind, "measure") == 0 ? assay__sweep_race(p) : ASSAY_OK;
+    if (strcmp(kind, "measure") != 0)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__sweep_race(p));
+    assay__sweep_plan_visits(s, p);
+    return ASSAY_OK;
 }
 
 /* Visits from..to-1, as far as a problem wants them: all problems once, then all again in another
@@ -175,7 +119,7 @@ static assay_status choose_each(sweep *s, size_t begin, size_t end)
         ASSAY_TRY(assay__sweep_choose(s, p));
         if (!assay__sweep_has_time(s, p))
             p->wanted = 0;
-        plan_stays(s, p, ASSAY__STAY_VISIT, visits_ahead(s, p));
+        assay__sweep_plan_visits(s, p);
     }
     return ASSAY_OK;
 }
@@ -186,7 +130,7 @@ static void drop_doubts(sweep *s, size_t begin, size_t end)
     size_t stays = 0;
 
     for (size_t i = begin; i < end; i++)
-        stays += s->problems[i].skip ? 0 : s->problems[i].planned[ASSAY__STAY_VISIT];
+        stays += s->problems[i].skip ? 0 : s->problems[i].planned[ASSAY__STAY_VISIT].count;
     if (assay__sweep_affords(s, stays))
         return;
     assay__sweep_warn(s, "the budget leaves no time for more visits of the problems in doubt");
@@ -220,7 +164,7 @@ static assay_status confirm(sweep *s, size_t begin, size_t end)
     for (size_t from = 0; to > from; to = most_wanted(s, begin, end)) {
         for (size_t i = begin; i < end; i++)
             if (!s->problems[i].skip)
-                plan_stays(s, &s->problems[i], ASSAY__STAY_VISIT, confirms_ahead(&s->problems[i]));
+                assay__sweep_plan_confirms(s, &s->problems[i]);
         if (from > 0)
             drop_doubts(s, begin, end);
         ASSAY_TRY(each_visit(s, begin, end, "confirm", from, to));
@@ -253,12 +197,35 @@ static assay_status screen_group(sweep *s, size_t begin, size_t *end)
     return status;
 }
 
+/* At once, so that what the sweep takes does not grow while the group is screened. */
+static assay_status wake_group(sweep *s, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        if (!s->problems[i].skip)
+            ASSAY_TRY(assay__sweep_wake(s, &s->problems[i]));
+    return ASSAY_OK;
+}
+
+static assay_status rest_group(sweep *s, size_t begin, size_t end)
+{
+    assay_status status = ASSAY_OK;
+
+    for (size_t i = begin; i < end; i++) {
+        const assay_status one = assay__sweep_rest(&s->problems[i]);
+        status = status != ASSAY_OK ? status : one;
+    }
+    return status;
+}
+
 /* Problems from `begin` on; *end: behind the last of them. */
 static assay_status run_group(sweep *s, size_t begin, size_t *group_end)
 {
+    const size_t planned_end = *group_end;
     size_t end;
-    assay_status status = screen_group(s, begin, group_end);
+    assay_status status = wake_group(s, begin, planned_end);
 
+    if (status == ASSAY_OK)
+        status = screen_group(s, begin, group_end);
     end = *group_end;
     if (status == ASSAY_OK)
         status = measure(s, begin, end);
@@ -270,15 +237,15 @@ static assay_status run_group(sweep *s, size_t begin, size_t *group_end)
         if (s->problems[i].skip)
             continue;
         status = assay__sweep_publish(s, &s->problems[i]);
-        plan_stays(s, &s->problems[i], ASSAY__STAY_VISIT, 0);
+        assay__sweep_plan_nothing(s, &s->problems[i]);
         s->progress.problems_done++;
     }
     for (size_t i = begin; i < end; i++) {
         s->summary->compare_s += s->problems[i].compare_s;
         assay__sweep_release(&s->problems[i]);
-        if (assay__sweep_rest(&s->problems[i]) != ASSAY_OK && status == ASSAY_OK)
-            status = ASSAY_NOMEM;
     }
+    const assay_status rested = rest_group(s, begin, planned_end);
+    status = status != ASSAY_OK ? status : rested;
     assay__sweep_empty_arena(s);
     return status;
 }
@@ -309,20 +276,30 @@ static void leave_too_long(sweep *s)
     }
 }
 
-static void count_steps(sweep *s)
+static assay_status count_steps(sweep *s)
 {
-    const assay__profile *f = s->o->profile;
-
     for (size_t i = 0; i < s->problem_count; i++) {
         sweep_problem *p = &s->problems[i];
         if (p->skip)
             continue;
         s->summary->problems++;
-        s->summary->variants += p->count;
-        plan_stays(s, p, ASSAY__STAY_SCREEN, p->count);
-        plan_stays(s, p, ASSAY__STAY_VISIT, assay__pace_visits(p->count, f->visits, f->confirms));
+        s->summary->variants += assay__sweep_tried(p);
     }
     s->progress.problems_total = s->summary->problems;
+    return assay__sweep_plan(s);
+}
+
+/* What has no room for all its input sets is checked on one of them: that is less than a check, and
+ * more than no measurement.  Its evidence says of how many elements it is. */
+static bool fits(sweep *s, sweep_problem *p, char *reason, size_t cap)
+{
+    if (!assay__sweep_too_large(s, p, reason, cap))
+        return true;
+    p->is_lean = true;
+    if (assay__sweep_too_large(s, p, reason, cap))
+        return false;
+    assay__sweep_warn(s, "checked on one input set, as more do not fit into memory: %s", p->text);
+    return true;
 }
 
 /* Of each problem what is planned, with what the store knows; its candidates come again when it is
@@ -340,7 +317,7 @@ static assay_status recall_one(sweep *s, sweep_problem *p)
     ASSAY_TRY(assay__sweep_recall(s, p));
     if (p->skip) {
         s->summary->resumed_problems++;
-    } else if (assay__sweep_too_large(s, p, reason, sizeof reason)) {
+    } else if (!fits(s, p, reason, sizeof reason)) {
         assay__sweep_warn(s, "skipped: %s: %s", p->text, reason);
         p->skip = true;
         s->summary->skipped_problems++;
@@ -355,7 +332,18 @@ static assay_status recall_all(sweep *s)
         ASSAY_TRY(assay__sweep_rest(&s->problems[i]));
     }
     assay__worker_stop(&s->asker);
-    return s->o->budget_s > 0 ? assay__sweep_order(s) : ASSAY_OK;
+    if (s->o->budget_s > 0 || s->o->evaluations > 0)
+        ASSAY_TRY(assay__sweep_order(s));
+    return ASSAY_OK;
+}
+
+/* What is known of the machine says what lies ahead. */
+static assay_status prepare(sweep *s)
+{
+    leave_too_long(s);
+    assay__sweep_ration(s);
+    ASSAY_TRY(assay__sweep_prior(s));
+    return count_steps(s);
 }
 
 static void waiting(void *cookie, long pid)
@@ -372,16 +360,24 @@ static assay_status run_groups(sweep *s)
 
     if (status == ASSAY_OK)
         status = assay__sweep_find_counters(s);
-    if (status == ASSAY_OK) {
-        leave_too_long(s);
-        count_steps(s);
-    }
+    if (status == ASSAY_OK)
+        status = prepare(s);
     for (size_t begin = 0; status == ASSAY_OK && begin < s->problem_count;) {
         size_t end = assay__sweep_group_end(s, begin);
         status = run_group(s, begin, &end);
         begin = end;
     }
     return status;
+}
+
+/* The lock of the device and the peaks are for those who measure. */
+static assay_status end_idle(sweep *s)
+{
+    assay__sweep_ration(s);
+    if (s->is_truncated)
+        (void)snprintf(s->summary->stop_reason, sizeof s->summary->stop_reason, "%s",
+                       SWEEP_BY_EVALUATIONS);
+    return assay__db_end_sweep(s->db, s->sweep_row, s->summary->stop_reason, s->aa_floor);
 }
 
 static assay_status run(sweep *s)
@@ -394,27 +390,30 @@ static assay_status run(sweep *s)
     ASSAY_TRY(assay__sweep_setup(s));
     ASSAY_TRY(recall_all(s));
     if (s->o->dry_run) {
-        count_steps(s);
+        ASSAY_TRY(assay__sweep_peaks_known(s));
+        ASSAY_TRY(prepare(s));
+        ASSAY_TRY(assay__sweep_forecast(s));
         return assay__db_end_sweep(s->db, s->sweep_row, "done", s->aa_floor);
     }
     ASSAY_TRY(assay__sweep_exhaust_plan(s, &pending));
-    if (problems_left(s) == 0 && pending == 0)
-        return assay__db_end_sweep(s->db, s->sweep_row, "done", s->aa_floor);
+    if (!assay__sweep_has_work(s) && pending == 0)
+        return end_idle(s);
     (void)snprintf(lock_name, sizeof lock_name, "%s", s->deployment.device);
     ASSAY_TRY(assay__device_lock(lock_name, s->o->no_wait, s->o->stop, waiting, s, &lock));
-    s->begin_s = s->step_s = assay__sweep_now_s();
+    s->begin_s = s->step_s = assay__sweep_now_s(s);
     status = assay__sweep_exhaust(s);
     if (status == ASSAY_OK && problems_left(s) > 0)
         status = run_groups(s);
     assay__device_unlock(&lock);
     (void)snprintf(s->summary->stop_reason, sizeof s->summary->stop_reason, "%s",
-                   status == ASSAY_OK            ? "done"
+                   status == ASSAY_OK            ? s->is_truncated ? SWEEP_BY_EVALUATIONS : "done"
                    : status == ASSAY_TIMEOUT     ? "budget"
                    : status == ASSAY_INTERRUPTED ? "interrupted"
                                                  : "failed");
     if (status == ASSAY_TIMEOUT)
         status = ASSAY_OK;
-    s->summary->elapsed_s = assay__sweep_now_s() - s->begin_s;
+    s->summary->elapsed_s = assay__sweep_now_s(s) - s->begin_s;
+    s->summary->undecided += s->summary->problems - s->progress.problems_done;
     const double stays_s =
         s->summary->elapsed_s - s->summary->oracle_s - s->summary->compare_s - s->summary->peaks_s;
     s->summary->timed_share = s->timed_ns * 1e-9 / stays_s;
@@ -434,11 +433,11 @@ assay_status assay__sweep_run(const assay__sweep_options *options, assay__sweep_
     s.arena_fd = -1;
     s.aa_floor = NAN;
     memset(out, 0, sizeof *out);
-    out->aa_floor = NAN;
+    out->aa_floor = out->lo_s = out->hi_s = NAN;
     (void)snprintf(out->stop_reason, sizeof out->stop_reason, "done");
     s.o = options;
     s.summary = out;
-    s.begin_s = assay__sweep_now_s();
+    s.begin_s = assay__sweep_now_s(&s);
     status = run(&s);
     assay__sweep_teardown(&s);
     return status;

@@ -18,9 +18,12 @@ typedef struct assay__progress {
     size_t problems_done, problems_total;
     size_t steps_done, steps_total; /* visits of variants */
     double elapsed_s, eta_s;        /* eta NaN: not known */
-    const char *phase;              /* "peaks", "screen", "visits", "confirm" */
-    const char *problem;            /* canonical text, "" none */
-    size_t wrong, failed;           /* variants so far */
+    const char *best;               /* kernel that leads at the problem so far; NULL: none */
+    double best_ns;
+    double noise;         /* by how much two visits of a variant differ, mean; 0.02: 2 %; NaN: ? */
+    const char *phase;    /* "peaks", "exhaustive", "screen", "measure", "confirm" */
+    const char *problem;  /* canonical text, "" none */
+    size_t wrong, failed; /* variants so far */
 } assay__progress;
 
 /* One problem's outcome, for the terminal and JSON lines. */
@@ -43,6 +46,14 @@ typedef struct assay__outcome {
     double resolution; /* the least gain of those tied that the visits could show; NaN: ? */
 } assay__outcome;
 
+/* What a rehearsal says of a problem. */
+typedef struct assay__forecast {
+    const char *problem;
+    size_t variants, total; /* that would be tried or are known; that there are */
+    double lo_s, hi_s;      /* of measuring it */
+    const char *basis;      /* "rates" of a similar problem, "peaks", "nominal" rates */
+} assay__forecast;
+
 typedef struct assay__sweep_options {
     const char *db_path;
     const assay__shape_set *shapes;
@@ -57,16 +68,20 @@ typedef struct assay__sweep_options {
     uint64_t seed;
     double sample_above_flops; /* larger products are compared in part; 0: 2 GFLOP */
     double budget_s;           /* 0: none */
+    size_t evaluations;        /* variants of problems that are tried at most; 0: no limit */
     double problem_s;          /* of calls of a problem's variants; 0: the profile's */
     bool resume, dry_run, no_wait;
     bool counters;         /* count cycles and the like for those that may be published */
     bool probe_peaks;      /* also when the store has fresh ones */
     bool exhaustive;       /* f32 unary elementwise ops over all 2^32 inputs */
+    double memory_bytes;   /* that may be used; 0: as much as is free */
+    bool scripted_clock;   /* for tests: time passes in timed calls alone, as backends say */
     const char *label;     /* NULL none */
     const char *argv_json; /* for the record */
     const volatile int *stop;
     void (*progress)(void *cookie, const assay__progress *p);
     void (*outcome)(void *cookie, const assay__outcome *o);
+    void (*forecast)(void *cookie, const assay__forecast *f); /* of a dry run, in order */
     void (*warn)(void *cookie, const char *text);
     void *cookie;
 } assay__sweep_options;
@@ -86,8 +101,12 @@ typedef struct assay__sweep_summary {
     bool peaks_reused; /* from the store */
     double aa_floor;   /* gain that equals show here beyond their intervals; NaN: too few pairs */
     size_t aa_pairs;   /* of equals that it rests on */
-    size_t peaks_doubted; /* times they were measured again because a kernel was faster */
-    char stop_reason[32]; /* "done", "budget", "interrupted" */
+    size_t peaks_doubted;          /* times they were measured again because a kernel was faster */
+    size_t undecided;              /* problems that the sweep ended before, or did not reach */
+    double lo_s, hi_s;             /* of a dry run: what the sweep would take */
+    size_t reached_lo, reached_hi; /* and how many problems the budget would reach */
+    size_t stays_known;   /* of this machine, which say what stays take beside their calls */
+    char stop_reason[32]; /* "done", "budget", "evaluations", "interrupted" */
 } assay__sweep_summary;
 
 /* ASSAY_OK also when candidates were wrong; ASSAY_INTERRUPTED with all finished work stored. */

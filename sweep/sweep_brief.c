@@ -152,6 +152,18 @@ int64_t assay__sweep_revision_row(const sweep_problem *p, size_t i)
                                  : p->briefs[i].variant->revision_row;
 }
 
+const assay_kernel_desc *assay__sweep_desc(const sweep_problem *p)
+{
+    return p->candidates != NULL ? p->candidates[0].kernel->desc
+                                 : p->briefs[0].variant->kernel->desc;
+}
+
+/* Tried, today or before, whatever came of it. */
+static bool is_evaluated(const sweep_candidate *c)
+{
+    return c->was_searched || c->screen_ns > 0 || (c->out && c->verdict != ASSAY__VERDICT_NONE);
+}
+
 assay_status assay__sweep_rest(sweep_problem *p)
 {
     if (p->candidates == NULL)
@@ -167,7 +179,8 @@ assay_status assay__sweep_rest(sweep_problem *p)
                                      .verdict = (uint8_t)c->verdict,
                                      .is_default = c->is_default,
                                      .is_incumbent = c->is_incumbent,
-                                     .unasked = c->unasked};
+                                     .unasked = c->unasked,
+                                     .is_evaluated = is_evaluated(c)};
     }
     free(p->candidates);
     p->candidates = NULL;
@@ -198,7 +211,8 @@ assay_status assay__sweep_wake(sweep *s, sweep_problem *p)
     for (size_t i = 0; i < p->count; i++)
         ASSAY_TRY(wake_one(&p->briefs[i], &p->candidates[i]));
     ASSAY_TRY(assay__sweep_exhaust_reject(s, p));
-    ASSAY_TRY(assay__sweep_recall_candidates(s, p, true));
+    ASSAY_TRY(assay__sweep_recall_candidates(s, p, !p->is_counted));
     assay__sweep_exhaust_join(p);
+    p->is_counted = true; /* a group may end before it, and it wakes again */
     return ASSAY_OK;
 }

@@ -261,7 +261,7 @@ static void tell(crew *all, uint64_t done)
     assay__progress *g = &all->s->progress;
     g->phase = "exhaustive";
     g->problem = text;
-    g->elapsed_s = assay__sweep_now_s() - all->s->begin_s;
+    g->elapsed_s = assay__sweep_now_s(all->s) - all->s->begin_s;
     if (all->s->o->progress != NULL)
         all->s->o->progress(all->s->o->cookie, g);
     g->problem = "";
@@ -488,9 +488,9 @@ static assay_status reject(sweep *s, sweep_problem *p, sweep_candidate *c,
     c->verdict = item->failed ? ASSAY__VERDICT_CRASHED : ASSAY__VERDICT_WRONG;
     (void)snprintf(c->reason, sizeof c->reason, "%s", item->reason);
     if (item->failed)
-        s->summary->crashed++;
+        s->summary->crashed += !p->is_counted;
     else
-        s->summary->wrong++;
+        s->summary->wrong += !p->is_counted;
     return assay__sweep_put_measurement(s, p, c);
 }
 

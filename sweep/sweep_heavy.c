@@ -15,7 +15,6 @@
 #include "support/format.h"
 #include "sweep/sweep_internal.h"
 
-#define SCREEN_SHARE (1.0 / 3.0)
 /* Calls of a variant while it is screened: its check on each input set, an untimed and a timed
  * one; in a visit the latter two. */
 #define STAY_CALLS   2.0
@@ -25,10 +24,9 @@
 #define UNKNOWN_AT_DEFAULTS 1.15
 #define UNKNOWN             1.5
 /* Who is so many times behind where it was seen is not looked at for more than this part of the
- * time, however light the problem.  NEAR: sizes that differ by a factor of four in all. */
+ * time, however light the problem. */
 #define HOPELESS      10.0
 #define HOPELESS_NEAR 4.0
-#define NEAR          1.4
 #define WASTE         0.001
 /* Calls of the default and of the best alone that a problem must have room for, with all visits. */
 #define LEAST_CALLS 12.0
@@ -38,7 +36,7 @@ double assay__sweep_problem_s(const sweep *s)
     return s->o->problem_s > 0 ? s->o->problem_s : s->o->profile->problem_s;
 }
 
-static double work_of(const assay_problem *p)
+double assay__sweep_work(const assay_problem *p)
 {
     double work = NAN;
 
@@ -47,23 +45,22 @@ static double work_of(const assay_problem *p)
     return assay_problem_bytes(p, &work) ? work : (double)NAN;
 }
 
-/* Seconds that a call takes at least, by this machine's peaks; NaN: not known. */
-static double least_call_s(const sweep *s, const sweep_problem *p)
+double assay__sweep_least_call_s(const sweep *s, const assay_problem *p)
 {
     double flops = NAN, bytes = NAN;
 
-    if (!assay_problem_flops(&p->problem, &flops))
+    if (!assay_problem_flops(p, &flops))
         flops = NAN;
-    if (!assay_problem_bytes(&p->problem, &bytes))
+    if (!assay_problem_bytes(p, &bytes))
         bytes = NAN;
     return 1e-9 *
-           assay__roofline_bound_of(&s->roof, (assay_dtype)p->problem.dtypes[0], flops, bytes)
-               .floor_ns;
+           assay__roofline_bound_of(&s->roof, (assay_dtype)p->dtypes[0], flops, bytes).floor_ns;
 }
 
 bool assay__sweep_too_long(const sweep *s, const sweep_problem *p, char *reason, size_t cap)
 {
-    const double call_s = least_call_s(s, p), may_s = assay__sweep_problem_s(s);
+    const double call_s = assay__sweep_least_call_s(s, &p->problem),
+                 may_s = assay__sweep_problem_s(s);
 
     if (!(call_s * LEAST_CALLS > may_s))
         return false;
@@ -75,9 +72,8 @@ bool assay__sweep_too_long(const sweep *s, const sweep_problem *p, char *reason,
 
 /* ---- what is expected of a variant ---- */
 
-/* How unlike two problems of an op are: the sum of the logarithms by which their parameters differ.
- */
-static double distance(const assay_problem *a, const assay_problem *b)
+/* The sum of the logarithms by which their parameters differ. */
+double assay__sweep_distance(const assay_problem *a, const assay_problem *b)
 {
     const assay_op_info *info = assay_op_get((assay_op_id)a->op);
     double sum = 0;
@@ -91,7 +87,7 @@ static double distance(const assay_problem *a, const assay_problem *b)
     return sum;
 }
 
-static bool is_alike(const assay_problem *a, const assay_problem *b)
+bool assay__sweep_is_alike(const assay_problem *a, const assay_problem *b)
 {
     return a->op == b->op && a->dtype_count == b->dtype_count &&
            memcmp(a->dtypes, b->dtypes, sizeof a->dtypes) == 0;
@@ -121,8 +117,8 @@ static void know(known *k, double far, double ns)
  * the last was found the next is likely to follow. */
 static void learn_from(const sweep_problem *p, const sweep_problem *q, known *of)
 {
-    const double scale = work_of(&p->problem) / work_of(&q->problem);
-    const double far = distance(&p->problem, &q->problem);
+    const double scale = assay__sweep_work(&p->problem) / assay__sweep_work(&q->problem);
+    const double far = assay__sweep_distance(&p->problem, &q->problem);
 
     for (size_t i = 0, next = 0; i < q->count; i++) {
         const double ns = assay__sweep_seen_ns(q, i) * scale;
@@ -147,12 +143,12 @@ static assay_status expect_times(const sweep *s, sweep_problem *p)
     for (size_t i = 0; i < p->count; i++)
         of[i] = (known){{INFINITY, INFINITY}, {INFINITY, INFINITY}};
     for (size_t i = 0; i < s->problem_count; i++)
-        if (is_alike(&p->problem, &s->problems[i].problem))
+        if (assay__sweep_is_alike(&p->problem, &s->problems[i].problem))
             learn_from(p, &s->problems[i], of);
     for (size_t i = 0; i < p->count; i++) {
         const double ns = fmin(of[i].ns[0], of[i].ns[1]);
         p->candidates[i].expected_ns = isinf(ns) ? 0 : ns;
-        p->candidates[i].expected_near = of[i].far[1] < NEAR;
+        p->candidates[i].expected_near = of[i].far[1] < ASSAY__NEAR;
     }
     free(of);
     return ASSAY_OK;
@@ -160,7 +156,7 @@ static assay_status expect_times(const sweep *s, sweep_problem *p)
 
 assay_status assay__sweep_weigh(const sweep *s, sweep_problem *p)
 {
-    const double least_ns = 1e9 * least_call_s(s, p);
+    const double least_ns = 1e9 * assay__sweep_least_call_s(s, &p->problem);
     double screen_ns = 0;
 
     ASSAY_TRY(expect_times(s, p));
@@ -173,7 +169,7 @@ assay_status assay__sweep_weigh(const sweep *s, sweep_problem *p)
         if (c->expected_ns > 0)
             p->best_expected_ns = fmin(p->best_expected_ns, c->expected_ns);
     }
-    p->is_heavy = 1e-9 * screen_ns > SCREEN_SHARE * assay__sweep_problem_s(s);
+    p->is_heavy = 1e-9 * screen_ns > ASSAY__SCREEN_SHARE * assay__sweep_problem_s(s);
     return ASSAY_OK;
 }
 
@@ -253,6 +249,20 @@ static bool leave(sweep_candidate *c)
     return true;
 }
 
+/* Default and incumbent are tried whatever else is: some of the allowance may be theirs. */
+static bool is_beyond_allowance(const sweep_problem *p, const sweep_candidate *c)
+{
+    size_t reserved = 0;
+
+    if (!p->is_rationed || c->is_default || c->is_incumbent)
+        return false;
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *o = &p->candidates[i];
+        reserved += (o->is_default || o->is_incumbent) && !o->out && !(o->screen_ns > 0);
+    }
+    return p->allowance <= reserved;
+}
+
 bool assay__sweep_pass_over(const sweep *s, const sweep_problem *p, sweep_candidate *c)
 {
     const double may_s = assay__sweep_problem_s(s);
@@ -260,11 +270,18 @@ bool assay__sweep_pass_over(const sweep *s, const sweep_problem *p, sweep_candid
     const double behind = c->expected_ns / p->best_expected_ns;
     size_t screened = 0;
 
+    if (is_beyond_allowance(p, c)) {
+        (void)snprintf(c->reason, sizeof c->reason,
+                       "not searched: the sweep's %zu evaluations went to others",
+                       s->o->evaluations);
+        c->by_evaluations = true;
+        return leave(c);
+    }
     for (size_t i = 0; i < p->count; i++)
         screened += p->candidates[i].screen_ns > 0;
     if (c->is_default || c->is_incumbent || screened < 2)
         return false;
-    if (p->is_heavy && p->spent_s + takes_s > SCREEN_SHARE * may_s) {
+    if (p->is_heavy && p->spent_s + takes_s > ASSAY__SCREEN_SHARE * may_s) {
         (void)snprintf(c->reason, sizeof c->reason,
                        "not searched: the problem's %s went to variants likelier to win",
                        assay__format_time(1e9 * may_s).text);

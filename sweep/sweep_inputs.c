@@ -96,12 +96,12 @@ static void choose_strata(const sweep *s, sweep_problem *p)
                       assay_problem_operand_elements(&p->problem, 0) >= ALL_16_BIT;
 
     assay_stratum preferred[SWEEP_SETS];
-    size_t wanted = s->o->profile->strata < SWEEP_SETS ? s->o->profile->strata : SWEEP_SETS;
 
-    p->sets = assay__strata_preferred((assay_op_id)p->problem.op, wanted, preferred);
+    p->sets =
+        assay__strata_preferred((assay_op_id)p->problem.op, assay__sweep_sets(s, p), preferred);
     for (size_t i = 0; i < p->sets; i++)
         p->stratum[i] = assay__stratum_name(preferred[i]);
-    if (exhaustive)
+    if (exhaustive && p->sets > 1)
         p->stratum[1] = EXHAUSTIVE;
 }
 

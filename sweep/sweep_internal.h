@@ -34,6 +34,9 @@
 #define SWEEP_MAX_REFUSED    16  /* plug-ins left out of one sweep */
 #define SWEEP_MAX_RECORDS    (4 * SWEEP_MAX_CANDIDATES) /* of one route, of earlier sweeps too */
 
+/* Stop reason of routes and sweeps that tried as many variants as they were allowed. */
+#define SWEEP_BY_EVALUATIONS "evaluations"
+
 /* Stratum and seed under which what a run over all inputs of a type showed is stored. */
 #define SWEEP_ALL_INPUTS      "exhaustive"
 #define SWEEP_ALL_INPUTS_SEED 0
@@ -81,12 +84,14 @@ typedef struct sweep_candidate {
     int64_t revision_row;
     int64_t measurement_row, accuracy_row; /* 0: none */
     bool is_default, is_incumbent;
-    bool contender;  /* takes part in confirming visits */
-    bool settled;    /* needs no more measuring visits: those that it had decided */
-    bool on_front;   /* the fastest of all, or at an error that is smaller by far */
-    bool out;        /* not measured any further: wrong, failed, or far behind */
-    bool unasked;    /* out since its can_run_fn ended or hung the worker */
-    bool unsearched; /* out since the time of the problem went to others */
+    bool contender;      /* takes part in confirming visits */
+    bool settled;        /* needs no more measuring visits: those that it had decided */
+    bool on_front;       /* the fastest of all, or at an error that is smaller by far */
+    bool out;            /* not measured any further: wrong, failed, or far behind */
+    bool unasked;        /* out since its can_run_fn ended or hung the worker */
+    bool unsearched;     /* out since the time of the problem went to others */
+    bool by_evaluations; /* or the evaluations of the sweep */
+    bool was_searched;   /* by the sweep whose route is finished */
     bool checked;
     assay__verdict verdict;
     char reason[200];
@@ -127,8 +132,9 @@ typedef struct sweep_candidate {
 typedef struct sweep_brief {
     const struct sweep_variant *variant; /* borrowed */
     double seen_ns;                      /* screened today, or in a finished route; 0: not */
+    double prior_ns;                     /* by its rate at a similar problem of the store; 0: ? */
     uint8_t verdict;
-    bool is_default, is_incumbent, unasked;
+    bool is_default, is_incumbent, unasked, is_evaluated;
 } sweep_brief;
 
 typedef struct sweep_problem {
@@ -145,6 +151,8 @@ typedef struct sweep_problem {
     size_t count, total;         /* candidates; size of the whole space */
     size_t default_index;
     bool skip;               /* resumed whole, or nothing can run it */
+    bool is_counted;         /* what the store knows of it is in the summary */
+    bool is_lean;            /* checked on one input set, as more do not fit into memory */
     bool is_heavy;           /* to screen all variants takes longer than a problem may */
     double spent_s;          /* inside calls of its variants */
     double best_expected_ns; /* infinite: nothing is known */
@@ -159,10 +167,18 @@ typedef struct sweep_problem {
     struct sweep_known *known; /* outputs compared already; owned */
     /* Owned; NULL: every element is compared. */
     struct sweep_sampled *sampled[SWEEP_SETS];
-    size_t chosen;                     /* by the tie rule, before confirmation */
-    size_t leader;                     /* the fastest by the same visits */
-    size_t wanted;                     /* visits of the kind at hand, for the next look; 0: none */
-    size_t planned[ASSAY__STAY_KINDS]; /* stays that the pace still counts with */
+    size_t chosen; /* by the tie rule, before confirmation */
+    size_t leader; /* the fastest by the same visits */
+    size_t wanted; /* visits of the kind at hand, for the next look; 0: none */
+    assay__load planned[ASSAY__STAY_KINDS]; /* what the pace still counts with */
+    bool is_rationed;                       /* evaluations are limited, to the allowance */
+    size_t allowance;                       /* of further ones */
+    bool is_published;                      /* finished but for what evaluations did not reach */
+    bool screened;
+    size_t screen_stays; /* today */
+    double prior_far;    /* how unlike the problem of the store is whose rates the briefs have */
+    size_t alike;        /* the most similar problem whose times were seen; none: beyond the last */
+    double alike_far;
 } sweep_problem;
 
 typedef struct sweep_peak {
@@ -199,6 +215,7 @@ typedef struct sweep {
     assay__roofline roof; /* of all cpus */
     sweep_peak *peaks;
     size_t peak_count;
+    bool is_truncated;                 /* by evaluations */
     bool doubted_any, doubted_default; /* peaks were measured again because of one */
     char affinity[512];                /* "0-3,8" */
     assay__rng rng;
@@ -210,12 +227,17 @@ typedef struct sweep {
     size_t equal_count;
     double aa_floor; /* of this machine, from them; NaN: too few */
     double begin_s, timed_ns, checked_s;
-    double step_s; /* the last stay ended then */
+    double step_s;                  /* the last stay ended then */
+    double noise_logs, noise_count; /* of a variant's visits over the ones before them */
+    double ratio_sum, ratio_count;  /* of screened times over the least by the peaks */
+    double best_sum, best_count;    /* of each problem's best */
+    double least_ratio;             /* 0: none */
     assay__pace pace;
     assay__progress progress;
 } sweep;
 
-double assay__sweep_now_s(void);
+/* Of a monotonic clock; scripted: what the backends' clocks say that was spent in calls. */
+double assay__sweep_now_s(const sweep *s);
 /* The load of the policy, around the timed calls of a stay: nothing without one, else it runs when
  * these have returned, or has ended. */
 bool assay__sweep_is_busy(const sweep *s);
@@ -266,6 +288,8 @@ assay_status assay__sweep_wake(sweep *s, sweep_problem *p);
  * none, or wrong), and its variant's row. */
 double assay__sweep_seen_ns(const sweep_problem *p, size_t i);
 int64_t assay__sweep_revision_row(const sweep_problem *p, size_t i);
+/* Of one of its candidates: op and dtypes are those of all. */
+const assay_kernel_desc *assay__sweep_desc(const sweep_problem *p);
 /* Candidates of one problem: bindings x tunables, minus constraints; rows put into the store. */
 assay_status assay__sweep_candidates(sweep *s, sweep_problem *p);
 /* The published winner among them, and which of them is the default. */
@@ -302,8 +326,10 @@ void assay__sweep_reference(const sweep_problem *p, uint64_t elements, char *buf
 /* What expected results of a set take, and the work of computing them; NaN: not known. */
 double assay__sweep_expected_bytes(const sweep *s, const sweep_problem *p);
 double assay__sweep_expected_flops(const sweep *s, const sweep_problem *p);
-/* Forgets the outputs compared so far. */
+/* Forgets the outputs compared so far; or those of whoever is out, and of the others what takes
+ * much memory. */
 void assay__sweep_forget(sweep_problem *p);
+void assay__sweep_thin(sweep_problem *p);
 /* Runs the candidate on every set in `w` and compares; sets verdict, digest, figures; stores. */
 assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w);
 /* Compares the output file with what this set gives: the second check after timing. */
@@ -355,6 +381,8 @@ assay_status assay__sweep_recall(sweep *s, sweep_problem *p);
 /* Of the candidates alone, and whether they are counted in the summary. */
 assay_status assay__sweep_recall_candidates(sweep *s, sweep_problem *p, bool counts);
 assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_candidate *c);
+/* Input sets that a problem is checked on. */
+size_t assay__sweep_sets(const sweep *s, const sweep_problem *p);
 /* What a problem's inputs and expected results take, and a group of problems may. */
 double assay__sweep_bytes_held(const sweep *s, const sweep_problem *p);
 double assay__sweep_group_bytes(const sweep *s);
@@ -375,6 +403,41 @@ void assay__sweep_affinity(char *buf, size_t cap);
  * says yes the peaks are measured again, once, and once more when it is about the default. */
 assay_status assay__sweep_below_floor(sweep *s, const sweep_problem *p, const sweep_candidate *c,
                                       double ns, double sets, bool *below);
+/* Deals out the evaluations that are left, in the order of the problems, and leaves those that
+ * they do not reach. */
+void assay__sweep_ration(sweep *s);
+/* Is there a problem to be measured, or a variant that may be tried? */
+bool assay__sweep_has_work(const sweep *s);
+/* Candidates that were or will be tried. */
+size_t assay__sweep_tried(const sweep_problem *p);
+/* May not all candidates that are still to be tried be tried? */
+bool assay__sweep_is_short(const sweep_problem *p, size_t open);
+/* Tells what the sweep would take. */
+assay_status assay__sweep_forecast(sweep *s);
+/* What the store knows of similar problems, for what lies ahead. */
+assay_status assay__sweep_prior(sweep *s);
+/* What a problem that rests takes where its calls take `factor` times what is expected; and what
+ * that rests on: rates of a problem that is "near", "rates" of another, "peaks", "nominal" rates.
+ */
+assay_status assay__sweep_loads(const sweep *s, const sweep_problem *p, double factor,
+                                assay__load *loads, const char **basis);
+/* Peaks of the store, as far as they are fresh, with no check. */
+assay_status assay__sweep_peaks_known(sweep *s);
+/* Screening takes so much of a problem's time at most. */
+#define ASSAY__SCREEN_SHARE (1.0 / 3.0)
+/* Problems of one op are near whose sizes differ by a factor of four in all. */
+#define ASSAY__NEAR 1.4
+/* Seconds that a call takes at least, by this machine's peaks; NaN: not known. */
+double assay__sweep_least_call_s(const sweep *s, const assay_problem *p);
+/* The same at nominal rates: a matter of the problem alone. */
+double assay__sweep_nominal_s(const assay_problem *p);
+/* Flops, or bytes where there are none; NaN: not known. */
+double assay__sweep_work(const assay_problem *p);
+/* The same op and dtypes; how unlike two of them are. */
+bool assay__sweep_is_alike(const assay_problem *a, const assay_problem *b);
+double assay__sweep_distance(const assay_problem *a, const assay_problem *b);
+/* Time that workloads spend in it for each second of measuring it. */
+double assay__sweep_worth(const sweep *s, const sweep_problem *p);
 /* Sorts the problems, most valuable first. */
 assay_status assay__sweep_order(sweep *s);
 /* What a problem may take. */
@@ -434,7 +497,20 @@ void assay__sweep_exhaust_join(sweep_problem *p);
 void assay__sweep_exhaust_clear(sweep *s);
 /* The worst of a candidate's own check and of its run over all inputs. */
 void assay__sweep_exhaust_merge(sweep_candidate *c);
-/* One stay more, or (steps 0) just the phase. */
-void assay__sweep_step(sweep *s, const char *phase, sweep_problem *p, size_t steps);
+/* A stay ended; a process that it needs has started; the oracle's results for a problem are there.
+ */
+assay_status assay__sweep_step(sweep *s, const char *phase, sweep_problem *p,
+                               const sweep_candidate *c);
+void assay__sweep_started(sweep *s, sweep_problem *p);
+void assay__sweep_expected(sweep *s, sweep_problem *p);
+/* Something else is done. */
+void assay__sweep_phase(sweep *s, const char *phase);
+/* What lies ahead of all problems, by what the store knows; again, now that p was screened. */
+assay_status assay__sweep_plan(sweep *s);
+assay_status assay__sweep_screened(sweep *s, sweep_problem *p);
+/* Of one that was: its visits, then the confirming ones, then nothing. */
+void assay__sweep_plan_visits(sweep *s, sweep_problem *p);
+void assay__sweep_plan_confirms(sweep *s, sweep_problem *p);
+void assay__sweep_plan_nothing(sweep *s, sweep_problem *p);
 
 #endif

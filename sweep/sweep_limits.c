@@ -11,7 +11,7 @@
 #define MEMORY_SHARE 0.75
 #define GROUP_SHARE  0.5
 /* Two kilobytes each while their problem is under way. */
-#define GROUP_CANDIDATES 32768
+#define GROUP_CANDIDATES 8192
 /* Half of what the reference does on a core, so that a loaded machine gets through as well. */
 static double oracle_flops_per_ns(const assay_problem *p)
 {
@@ -31,12 +31,19 @@ static double input_bytes(const sweep_problem *p)
     return bytes;
 }
 
+size_t assay__sweep_sets(const sweep *s, const sweep_problem *p)
+{
+    const size_t sets = s->o->profile->strata < SWEEP_SETS ? s->o->profile->strata : SWEEP_SETS;
+
+    return p->is_lean ? 1 : sets;
+}
+
 /* Inputs and expected results of every set; the outputs. */
 double assay__sweep_bytes_held(const sweep *s, const sweep_problem *p)
 {
     double out = (double)assay_problem_operand_elements(&p->problem, p->problem.dtype_count - 1u);
 
-    return (double)s->o->profile->strata * (input_bytes(p) + assay__sweep_expected_bytes(s, p)) +
+    return (double)assay__sweep_sets(s, p) * (input_bytes(p) + assay__sweep_expected_bytes(s, p)) +
            out * 8.0;
 }
 
@@ -53,26 +60,15 @@ double assay__sweep_group_bytes(const sweep *s)
     return fmin(s->o->profile->group_bytes, GROUP_SHARE * s->memory_bytes); /* NaN: not known */
 }
 
-/* Seconds that a stay takes: the profile's calls, or what it took so far.  Of visits that were not
- * seen yet those of the screening tell how loaded the machine is. */
-static double stay_s(const sweep *s, assay__stay kind)
-{
-    const assay__profile *f = s->o->profile;
-    const double ns =
-        kind == ASSAY__STAY_SCREEN ? f->warm_ns / 2 + f->budget_ns / 4 : f->warm_ns + f->budget_ns;
-    double mean = assay__pace_mean_s(&s->pace, kind);
-
-    if (s->pace.done[kind] == 0)
-        mean = assay__pace_mean_s(&s->pace, ASSAY__STAY_SCREEN);
-    return fmax(ns * 1e-9, mean);
-}
-
+/* By the calls that the profile makes, and by what they took so far: a loaded machine takes longer,
+ * and of visits that were not seen yet those of the screening tell how loaded it is. */
 static double expected_s(const sweep *s, const sweep_problem *p)
 {
     double sum = 0;
 
     for (int kind = 0; kind < ASSAY__STAY_KINDS; kind++)
-        sum += (double)p->planned[kind] * stay_s(s, (assay__stay)kind);
+        sum += fmax(p->planned[kind].model_s,
+                    assay__pace_expect_s(&s->pace, (assay__stay)kind, p->planned[kind]));
     return sum;
 }
 
@@ -127,7 +123,7 @@ bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason
 
 bool assay__sweep_affords(const sweep *s, size_t stays)
 {
-    const double left = s->o->budget_s - (assay__sweep_now_s() - s->begin_s);
+    const double left = s->o->budget_s - (assay__sweep_now_s(s) - s->begin_s);
 
     return !(s->o->budget_s > 0) ||
            assay__pace_mean_s(&s->pace, ASSAY__STAY_VISIT) * (double)stays <= DOUBT_PART * left;

@@ -268,7 +268,7 @@ static bool is_precise(const sweep_candidate *c)
 const char *assay__sweep_stop_word(const sweep_candidate *c)
 {
     if (c->unsearched)
-        return "problem budget";
+        return c->by_evaluations ? SWEEP_BY_EVALUATIONS : "problem budget";
     if (c->verdict == ASSAY__VERDICT_THROTTLED)
         return assay__stop_name(ASSAY_STOP_THROTTLED);
     if (c->out)

@@ -151,12 +151,12 @@ static void forget(sweep *s)
 
 static assay_status measure_and_put(sweep *s)
 {
-    double begin = assay__sweep_now_s();
+    double begin = assay__sweep_now_s(s);
     assay_status status = ask(s, false, keep_peak);
 
     if (status == ASSAY_OK)
         status = put_all(s);
-    s->summary->peaks_s += assay__sweep_now_s() - begin;
+    s->summary->peaks_s += assay__sweep_now_s(s) - begin;
     if (status != ASSAY_CRASH && status != ASSAY_TIMEOUT && status != ASSAY_NOMEM)
         return status;
     /* Shares and floors are absent then; what is measured stands without them. */
@@ -199,7 +199,7 @@ static assay_status compare_spot(sweep *s, const sweep_peak *p)
 
 static assay_status recall(sweep *s, bool *holds)
 {
-    double begin = assay__sweep_now_s();
+    double begin = assay__sweep_now_s(s);
     assay_status status;
 
     *holds = false;
@@ -207,16 +207,21 @@ static assay_status recall(sweep *s, bool *holds)
     if (s->peak_count == 0 || s->roof.missing != 0 || isnan(s->roof.memory_per_ns))
         return ASSAY_OK;
     status = ask(s, true, compare_spot);
-    s->summary->peaks_s += assay__sweep_now_s() - begin;
+    s->summary->peaks_s += assay__sweep_now_s(s) - begin;
     *holds = status == ASSAY_OK;
     return status == ASSAY_NOTFOUND || status == ASSAY_NUMERIC ? ASSAY_OK : status;
+}
+
+assay_status assay__sweep_peaks_known(sweep *s)
+{
+    return assay__db_each_peak(s->db, s->deployment_row, recall_row, s);
 }
 
 assay_status assay__sweep_peaks(sweep *s)
 {
     bool holds = false;
 
-    assay__sweep_step(s, "peaks", NULL, 0);
+    assay__sweep_phase(s, "peaks");
     if (!s->o->probe_peaks)
         ASSAY_TRY(recall(s, &holds));
     s->summary->peaks_reused = holds;

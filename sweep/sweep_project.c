@@ -37,11 +37,11 @@ struct sweep_sampled {
 /* Elements of each set to be compared, about; 0: all. */
 static int64_t wanted_of(const sweep *s, const sweep_problem *p, assay__product *g)
 {
-    const size_t strata = s->o->profile->strata < SWEEP_SETS ? s->o->profile->strata : SWEEP_SETS;
+    const size_t sets = assay__sweep_sets(s, p);
     const double above =
         s->o->sample_above_flops > 0 ? s->o->sample_above_flops : ASSAY__SAMPLE_ABOVE_FLOPS;
 
-    return assay__product_of(&p->problem, g) ? assay__product_sample_size(g, above, strata) : 0;
+    return assay__product_of(&p->problem, g) ? assay__product_sample_size(g, above, sets) : 0;
 }
 
 /* With the borders of the products that are looked at, sixteen or those of as many elements. */

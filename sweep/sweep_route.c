@@ -119,6 +119,14 @@ static assay_status fill(sweep *s, sweep_problem *p, size_t winner, assay__db_ro
     return assay__db_put_route(s->db, row);
 }
 
+static const char *stop_reason_of(const sweep_problem *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->candidates[i].by_evaluations)
+            return SWEEP_BY_EVALUATIONS;
+    return assay__sweep_searched(p) < p->count ? "problem budget" : "done";
+}
+
 assay_status assay__sweep_put_route(sweep *s, sweep_problem *p, size_t winner)
 {
     assay__route_candidate *records = calloc(SWEEP_MAX_RECORDS, sizeof *records);
@@ -134,8 +142,7 @@ assay_status assay__sweep_put_route(sweep *s, sweep_problem *p, size_t winner)
                            .candidate_count = p->count,
                            .searched = (int64_t)assay__sweep_searched(p),
                            .total = (int64_t)p->total,
-                           .stop_reason =
-                               assay__sweep_searched(p) < p->count ? "problem budget" : "done"};
+                           .stop_reason = stop_reason_of(p)};
     assay_status status;
 
     if (records == NULL)

@@ -20,10 +20,12 @@
 #include "tuner/free_memory.h"
 #include "tuner/worker.h"
 
-double assay__sweep_now_s(void)
+double assay__sweep_now_s(const sweep *s)
 {
     struct timespec t;
 
+    if (s->o->scripted_clock)
+        return 1e-9 * s->timed_ns;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
@@ -238,6 +240,8 @@ static assay_status open_rows(sweep *s)
                   assay__cold_method(), "load", load, "affinity", s->affinity);
     assay_status status;
 
+    if (s->o->evaluations > 0)
+        (void)assay__json_put_int(json, "evaluations", (int64_t)s->o->evaluations);
     if (s->o->sample_above_flops > 0)
         (void)assay__json_put_real(json, "sample_above_flops", s->o->sample_above_flops);
     ASSAY_TRY(assay__deployment_host(&s->deployment));
@@ -361,7 +365,7 @@ assay_status assay__sweep_setup(sweep *s)
     s->arena_fd = make_arena();
     assay__environment_open(&s->environment);
     assay__sweep_affinity(s->affinity, sizeof s->affinity);
-    s->memory_bytes = assay__free_memory(&machine);
+    s->memory_bytes = s->o->memory_bytes > 0 ? s->o->memory_bytes : assay__free_memory(&machine);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
     assay__rng_seed_named(&s->rng, s->o->seed, "sweep order");
     ASSAY_TRY(load_kernels(s));

@@ -91,9 +91,25 @@ static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidat
     return recall_verdict(s, p, c, policy);
 }
 
-/* Finished: the same profile published a route in which every candidate of today took part.  Those
- * that the time of the problem left out did as well, unless it has more today; those that the clock
- * left no time get another chance. */
+/* Of what a finished route says of a candidate.  Those that the time of the problem left out took
+ * part as well, unless it has more today; so did those that the evaluations did not reach, which
+ * are dealt out when all problems are known.  Those that the clock left no time get another chance.
+ */
+static bool took_part(sweep_problem *p, sweep_candidate *c, const assay__route_candidate *record,
+                      const assay__db_known_route *route, bool has_more)
+{
+    c->seen_ns = record->time_ns > 0 ? record->time_ns : 0;
+    if (record->verdict != ASSAY__VERDICT_NONE) {
+        c->was_searched = true;
+        return record->verdict != ASSAY__VERDICT_THROTTLED;
+    }
+    if (strcmp(route->stop_reason, SWEEP_BY_EVALUATIONS) == 0)
+        return p->is_published = true;
+    c->was_searched = !has_more;
+    return !has_more;
+}
+
+/* Finished: the same profile published a route in which every candidate of today took part. */
 static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, bool *finished)
 {
     const assay__db_route key = {.deployment = s->deployment_row,
@@ -113,13 +129,12 @@ static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, 
     for (size_t i = 0; i < p->count; i++)
         for (size_t r = 0; r < count; r++)
             if (records[r].revision_row == (uint64_t)p->candidates[i].revision_row) {
-                known += !(records[r].verdict == ASSAY__VERDICT_NONE && has_more) &&
-                         records[r].verdict != ASSAY__VERDICT_THROTTLED;
-                p->candidates[i].seen_ns = records[r].time_ns > 0 ? records[r].time_ns : 0;
+                known += took_part(p, &p->candidates[i], &records[r], &route, has_more);
                 break;
             }
     free(records);
-    *finished = known == p->count;
+    *finished = known == p->count && !p->is_published;
+    p->is_published = p->is_published && known == p->count;
     return ASSAY_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/error.h"
 #include "runtime/noise_words.h"
@@ -522,10 +523,13 @@ static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, as
                               const char *kind)
 {
     const double before_s = called_s(s);
+    const bool is_begun = *w == NULL;
     assay_status status = ASSAY_OK;
 
     if (*w == NULL)
         status = assay__sweep_worker(s, p, w);
+    if (is_begun && status == ASSAY_OK)
+        assay__sweep_started(s, p);
     if (status == ASSAY_OK && !c->checked)
         status = assay__sweep_fate(s, p, c, assay__sweep_check(s, p, c, w));
     if (status == ASSAY_OK && !c->out && *w == NULL)
@@ -549,20 +553,25 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
     if (order == NULL)
         return assay__fail(ASSAY_NOMEM, "visit order");
     n = order_of(s, p, kind, ordinal, order);
-    if (is_search && p->is_heavy)
+    if (is_search && (p->is_heavy || assay__sweep_is_short(p, n)))
         status = put_likely_first(s, p, order, n);
     for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
         sweep_candidate *c = &p->candidates[order[i].index];
         if (is_search && assay__sweep_pass_over(s, p, c))
             continue;
         status = assay__sweep_check_stop(s);
+        if (status == ASSAY_OK && is_search)
+            p->allowance -= p->allowance > 0;
         if (status == ASSAY_OK)
             status = visit_one(s, p, c, &w, order[i].is_twin ? "twin" : kind);
         /* What was cut short is no stay: not for the pace, nor in what people read. */
         if (status == ASSAY_OK)
-            assay__sweep_step(s, kind, p, 1);
+            status = assay__sweep_step(s, kind, p, c);
     }
     assay__worker_stop(&w);
+    /* The file stays; its pages are no part of this process until it looks again. */
+    if (p->output != NULL)
+        (void)madvise(p->output, p->out.total, MADV_DONTNEED);
     free(order);
     return status;
 }

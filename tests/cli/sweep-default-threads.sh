@@ -11,5 +11,5 @@ if ! jq -e '.kernels[0] | .available and .tunables[0].default > 1' "$WORK/stdout
 fi
 # Were another one the default, it would be told that it competes too.
 sweep=(assay sweep --db "$WORK/t.db" --op matmul --dtype f32 --shape 'm=8,n=8,k=8' --threads 1 --profile quick --dry-run)
-expect 0 '' '*1 variants*' "${sweep[@]}" --kernel openblas_gemm
-expect 0 '' '*openblas_gemm competes too*2 variants*' "${sweep[@]}" --kernel cpu_matmul_portable
+expect 0 '*1 variants*' '*1 variants*' "${sweep[@]}" --kernel openblas_gemm
+expect 0 '*2 variants*' '*openblas_gemm competes too*2 variants*' "${sweep[@]}" --kernel cpu_matmul_portable

@@ -25,7 +25,7 @@ grep -q "$told: it is the default" "$WORK/stderr" || fail "not told: $(cat "$WOR
 # The default is one of the backends that were asked for: another would be no rival here.
 mkdir "$WORK/more" && ln -s "$WORK/plugins/"* "$ASSAY_BUILD/lib/assay/assay_cpu.so" "$WORK/more/" || exit 1
 of() { # BACKEND KERNEL -- who would join
-    expect 0 '' '*' assay sweep --db "$WORK/n.db" --plugins "$WORK/more" --backend "$1" --op add --dtype f32 --threads 1 \
+    expect 0 '*' '*' assay sweep --db "$WORK/n.db" --plugins "$WORK/more" --backend "$1" --op add --dtype f32 --threads 1 \
         --profile quick --shape n=64 --kernel "$2" --dry-run
     sed -n 's/.* \([a-z_0-9]*\) competes too.*/\1/p' "$WORK/stderr"
 }

@@ -634,6 +634,32 @@ START_TEST(packed_statistics_are_the_same)
 }
 END_TEST
 
+/* Those of the lowest priorities stay, whatever the order they came in, and can be merged. */
+START_TEST(trimmed_sample_keeps_the_lowest_priorities)
+{
+    assay_sample_set some, all;
+    double *values = NULL;
+    size_t count = 0;
+
+    ck_assert_int_eq(assay__sample_set_init(&some), ASSAY_OK);
+    ck_assert_int_eq(assay__sample_set_init(&all), ASSAY_OK);
+    for (uint32_t i = 0; i < 3000; i++)
+        assay__sample_set_put(&some, i, (double)i, (i * 7919u) % 3001u);
+    assay__sample_set_trim(&some, 5000);
+    ck_assert_uint_eq(some.count, 3000);
+    assay__sample_set_trim(&some, 64);
+    ck_assert_uint_eq(some.count, 64);
+    for (size_t i = 0; i < 64; i++)
+        ck_assert_uint_eq(some.items[i].priority, i);
+    assay__sample_set_merge(&all, &some);
+    ck_assert_int_eq(assay__sample_set_values(&all, &values, &count), ASSAY_OK);
+    ck_assert_uint_eq(count, 64);
+    free(values);
+    assay__sample_set_clear(&some);
+    assay__sample_set_clear(&all);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("error_stats");
@@ -660,6 +686,7 @@ int main(void)
     tcase_add_test(figures, a_reference_that_is_no_integer_passes_nothing);
     tcase_add_test(figures, whole_results_of_whole_operands_are_trusted);
     tcase_add_test(figures, bad_batches_are_refused);
+    tcase_add_test(figures, trimmed_sample_keeps_the_lowest_priorities);
     tcase_add_loop_test(scan, scans_agree_and_plain_elements_are_plain, 0, 6);
     tcase_add_test(scan, sums_round_to_the_nearest_of_their_steps);
     tcase_add_test(scan, packed_statistics_are_the_same);

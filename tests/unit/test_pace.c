@@ -7,36 +7,45 @@
 
 #include "tuner/pace.h"
 
-#define PROBLEMS   20
-#define CANDIDATES 10
-#define VISITS     7
-#define CONFIRMS   5
-#define SCREEN_S   0.5
-#define VISIT_S    0.2
+#define SCREEN_S 0.5
+#define VISIT_S  0.2
 
 static assay__pace pace;
+static size_t planned[ASSAY__STAY_KINDS];
 
 static void setup(void)
 {
     memset(&pace, 0, sizeof pace);
+    memset(planned, 0, sizeof planned);
+}
+
+/* So many stays ahead, of which the model says nothing. */
+static void plan(assay__stay kind, size_t count)
+{
+    assay__pace_correct(&pace, kind, (assay__load){planned[kind], 0}, (assay__load){count, 0});
+    planned[kind] = count;
 }
 
 static void took(assay__stay kind, size_t times, double seconds)
 {
-    for (size_t i = 0; i < times; i++)
-        assay__pace_took(&pace, kind, seconds);
+    for (size_t i = 0; i < times; i++) {
+        assay__pace_took(&pace, kind, 0, seconds);
+        plan(kind, planned[kind] > 0 ? planned[kind] - 1 : 0);
+    }
 }
 
-START_TEST(unseen_kind_of_stay_gives_no_eta)
+START_TEST(few_stays_give_no_eta)
 {
-    assay__pace_correct(&pace, ASSAY__STAY_SCREEN, 0, 20);
-    assay__pace_correct(&pace, ASSAY__STAY_VISIT, 0, 80);
+    plan(ASSAY__STAY_SCREEN, 20);
+    plan(ASSAY__STAY_VISIT, 80);
     ck_assert_double_nan(assay__pace_eta_s(&pace));
-    took(ASSAY__STAY_SCREEN, 20, SCREEN_S);
-    ck_assert_double_nan(assay__pace_eta_s(&pace)); /* nothing is known of visits */
-    took(ASSAY__STAY_VISIT, 7, VISIT_S);
+    took(ASSAY__STAY_SCREEN, 7, SCREEN_S);
     ck_assert_double_nan(assay__pace_eta_s(&pace));
-    took(ASSAY__STAY_VISIT, 1, VISIT_S);
+    took(ASSAY__STAY_SCREEN, 1, SCREEN_S);
+    /* Of visits nothing is known but what the others take. */
+    ck_assert_double_eq_tol(assay__pace_eta_s(&pace), 92 * SCREEN_S, 1e-9);
+    took(ASSAY__STAY_SCREEN, 12, SCREEN_S);
+    took(ASSAY__STAY_VISIT, 8, VISIT_S);
     ck_assert_double_eq_tol(assay__pace_eta_s(&pace), 72 * VISIT_S, 1e-9);
     took(ASSAY__STAY_VISIT, 72, VISIT_S);
     ck_assert_double_eq(assay__pace_eta_s(&pace), 0);
@@ -45,10 +54,11 @@ START_TEST(unseen_kind_of_stay_gives_no_eta)
 }
 END_TEST
 
-/* A resumed sweep may have all its screening behind it. */
-START_TEST(kind_of_which_none_is_left_is_not_asked_for)
+/* A resumed sweep may have all its screening behind it, and one that is over nothing ahead. */
+START_TEST(what_is_not_left_is_not_asked_for)
 {
-    assay__pace_correct(&pace, ASSAY__STAY_VISIT, 0, 20);
+    ck_assert_double_eq(assay__pace_eta_s(&pace), 0);
+    plan(ASSAY__STAY_VISIT, 20);
     took(ASSAY__STAY_VISIT, 10, VISIT_S);
     ck_assert_double_eq_tol(assay__pace_eta_s(&pace), 10 * VISIT_S, 1e-9);
 }
@@ -56,47 +66,71 @@ END_TEST
 
 START_TEST(more_stays_than_planned_count_as_done)
 {
-    assay__pace_correct(&pace, ASSAY__STAY_VISIT, 0, 2);
+    plan(ASSAY__STAY_VISIT, 2);
     took(ASSAY__STAY_VISIT, 5, VISIT_S);
     ck_assert_uint_eq(assay__pace_total(&pace), 5);
-    assay__pace_correct(&pace, ASSAY__STAY_VISIT, 3, 9);
+    plan(ASSAY__STAY_VISIT, 9);
     ck_assert_uint_eq(assay__pace_total(&pace), 14);
 }
 END_TEST
 
-/* Groups of five problems, of whose candidates three in ten outlive the screening where half were
- * expected; every problem is planned anew once it is screened and once it is decided. */
-START_TEST(eta_after_a_tenth_is_right_within_a_factor_of_1_5)
+/* Starts and the oracle take time and are no stays. */
+START_TEST(other_pieces_take_time)
 {
-    const size_t planned = assay__pace_visits(CANDIDATES, VISITS, CONFIRMS), in = 3;
-    const double all_s =
-        PROBLEMS * (CANDIDATES * SCREEN_S + (double)(in * VISITS + 2 * CONFIRMS) * VISIT_S);
-    double now = 0, share;
-    size_t judged = 0;
+    plan(ASSAY__STAY_VISIT, 10);
+    took(ASSAY__STAY_VISIT, 10, VISIT_S);
+    plan(ASSAY__STAY_START, 4);
+    took(ASSAY__STAY_START, 2, 0.5);
+    plan(ASSAY__STAY_ORACLE, 3);
+    took(ASSAY__STAY_ORACLE, 1, 5);
+    ck_assert_double_eq_tol(assay__pace_eta_s(&pace), 2 * 0.5 + 2 * 5, 1e-9);
+    ck_assert_uint_eq(assay__pace_total(&pace), 10);
+}
+END_TEST
 
-    for (size_t i = 0; i < PROBLEMS; i++) {
-        assay__pace_correct(&pace, ASSAY__STAY_SCREEN, 0, CANDIDATES);
-        assay__pace_correct(&pace, ASSAY__STAY_VISIT, 0, planned);
+/* Light stays came first: twice the model, and 0.1 s more each. */
+START_TEST(heavy_stays_take_what_the_model_says_of_them)
+{
+    for (size_t i = 0; i < 10; i++) {
+        const double model_s = 0.01 * (double)(i + 1);
+        assay__pace_took(&pace, ASSAY__STAY_VISIT, model_s, 2 * model_s + 0.1);
     }
-    for (size_t group = 0; group < PROBLEMS / 5; group++) {
-        for (size_t i = 0; i < 5; i++) {
-            took(ASSAY__STAY_SCREEN, CANDIDATES, SCREEN_S);
-            now += CANDIDATES * SCREEN_S;
-            assay__pace_correct(&pace, ASSAY__STAY_VISIT, planned, in * VISITS + 2 * CONFIRMS);
-        }
-        for (size_t i = 0; i < 5 * (in * VISITS + 2 * CONFIRMS); i++) {
-            took(ASSAY__STAY_VISIT, 1, VISIT_S);
-            now += VISIT_S;
-            share = now / all_s;
-            if (share < 0.1 || share > 0.95 || isnan(assay__pace_eta_s(&pace)))
-                continue;
-            judged++;
-            ck_assert_double_lt(assay__pace_eta_s(&pace), 1.5 * (all_s - now));
-            ck_assert_double_gt(assay__pace_eta_s(&pace), (all_s - now) / 1.5);
-        }
-    }
-    ck_assert_uint_ge(judged, 500);
-    ck_assert_double_eq_tol(assay__pace_eta_s(&pace), 0, 1e-9);
+    ck_assert_double_eq_tol(assay__pace_expect_s(&pace, ASSAY__STAY_VISIT, (assay__load){5, 20}),
+                            40.5, 1e-6);
+    /* One whose model is not known says nothing. */
+    assay__pace_took(&pace, ASSAY__STAY_VISIT, NAN, 1000);
+    ck_assert_double_eq_tol(assay__pace_expect_s(&pace, ASSAY__STAY_VISIT, (assay__load){5, 20}),
+                            40.5, 1e-6);
+}
+END_TEST
+
+/* Of stays that are all alike nothing follows but what one takes more. */
+START_TEST(equal_stays_tell_no_factor)
+{
+    for (size_t i = 0; i < 10; i++)
+        assay__pace_took(&pace, ASSAY__STAY_VISIT, 0.1 * (1 + 1e-9 * (double)i), i % 2 ? 0.2 : 0.4);
+    ck_assert_double_eq_tol(assay__pace_expect_s(&pace, ASSAY__STAY_VISIT, (assay__load){2, 1.0}),
+                            1.4, 1e-6);
+    /* Faster than the model says: in proportion, never less than nothing. */
+    setup();
+    assay__pace_took(&pace, ASSAY__STAY_VISIT, 1.0, 0.25);
+    ck_assert_double_eq_tol(assay__pace_expect_s(&pace, ASSAY__STAY_VISIT, (assay__load){2, 4.0}),
+                            1.0, 1e-9);
+}
+END_TEST
+
+START_TEST(stay_takes_its_calls)
+{
+    const assay__profile *f;
+
+    ck_assert_int_eq(assay__profile_find("quick", &f), ASSAY_OK);
+    /* 2 ms to warm up, a span, 7 spans of 33 us. */
+    ck_assert_double_eq_tol(assay__pace_stay_s(f, false, 10), 2e-3 + 30e-6 + 7 * 33e-6, 1e-9);
+    ck_assert_double_eq_tol(assay__pace_stay_s(f, true, 10), 1e-3 + 30e-6 + 3 * 33e-6, 1e-9);
+    /* 5 ms: two calls, one, and one that fits the 8 ms. */
+    ck_assert_double_eq_tol(assay__pace_stay_s(f, false, 5e6), 20e-3, 1e-9);
+    ck_assert_double_eq_tol(assay__pace_stay_s(f, false, 1e6), (2 + 1 + 7) * 1e-3, 1e-9);
+    ck_assert_double_eq_tol(assay__pace_stay_s(f, false, 1e9), 2.0, 1e-9);
 }
 END_TEST
 
@@ -115,10 +149,13 @@ int main(void)
     TCase *all = tcase_create("all");
 
     tcase_add_checked_fixture(all, setup, NULL);
-    tcase_add_test(all, unseen_kind_of_stay_gives_no_eta);
-    tcase_add_test(all, kind_of_which_none_is_left_is_not_asked_for);
+    tcase_add_test(all, few_stays_give_no_eta);
+    tcase_add_test(all, what_is_not_left_is_not_asked_for);
     tcase_add_test(all, more_stays_than_planned_count_as_done);
-    tcase_add_test(all, eta_after_a_tenth_is_right_within_a_factor_of_1_5);
+    tcase_add_test(all, other_pieces_take_time);
+    tcase_add_test(all, heavy_stays_take_what_the_model_says_of_them);
+    tcase_add_test(all, equal_stays_tell_no_factor);
+    tcase_add_test(all, stay_takes_its_calls);
     tcase_add_test(all, one_candidate_is_confirmed_alone);
     suite_add_tcase(suite, all);
 

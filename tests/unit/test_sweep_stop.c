@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "runtime/error.h"
 #include "sweep/exhaust_worker.h"
 #include "sweep/sweep.h"
+#include "tests/support/sweep_place.h"
 #include "tuner/worker.h"
 
 static volatile int stop;
@@ -31,42 +30,6 @@ static void on_outcome(void *cookie, const assay__outcome *o)
     (void)o;
 }
 
-/* A folder with the scripted backend and the reference alone, and a store to be. */
-static void make_place(char *folder, size_t cap)
-{
-    const char *build = getenv("ASSAY_BUILD");
-    char from[512], to[512], cwd[256];
-
-    (void)snprintf(folder, cap, "/tmp/assay-stop-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_ptr_nonnull(getcwd(cwd, sizeof cwd));
-    for (const char *const *name = (const char *const[]){"fake", "ref", NULL}; *name != NULL;
-         name++) {
-        (void)snprintf(from, sizeof from, "%s/lib/assay/assay_%s.so",
-                       build != NULL ? build : "build", *name);
-        (void)snprintf(to, sizeof to, "%s/assay_%s.so", folder, *name);
-        if (from[0] != '/')
-            (void)snprintf(from, sizeof from, "%.200s/%s/lib/assay/assay_%s.so", cwd,
-                           build != NULL ? build : "build", *name);
-        ck_assert_int_eq(symlink(from, to), 0);
-    }
-    (void)snprintf(to, sizeof to, "%s/peaks", folder);
-    FILE *f = fopen(to, "w");
-    ck_assert_ptr_nonnull(f);
-    (void)fputs("copy_nt_t9999=1e6 cache_bytes=1e9\n", f);
-    (void)fclose(f);
-    (void)setenv("ASSAY_FAKE_PEAKS", to, 1);
-    (void)setenv("ASSAY_LOCK_DIR", folder, 1); /* no need to wait for those who measure */
-}
-
-static void remove_place(const char *folder)
-{
-    char command[128];
-
-    (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
-}
-
 static void sweep_until(size_t stays, assay__sweep_summary *out)
 {
     char folder[64], store[128];
@@ -82,7 +45,7 @@ static void sweep_until(size_t stays, assay__sweep_summary *out)
                               .progress = on_progress,
                               .outcome = on_outcome};
 
-    make_place(folder, sizeof folder);
+    sweep_place_make(folder, sizeof folder, "copy_nt_t9999=1e6 cache_bytes=1e9");
     (void)snprintf(store, sizeof store, "%s/s.db", folder);
     stop = 0;
     stop_after = stays;
@@ -91,7 +54,7 @@ static void sweep_until(size_t stays, assay__sweep_summary *out)
     assay_status status = assay__sweep_run(&o, out);
     ck_assert_msg(status == ASSAY_INTERRUPTED, "%d: %s", (int)status, assay_last_error());
     assay__shapes_clear(&set);
-    remove_place(folder);
+    sweep_place_remove(folder);
 }
 
 /* In the screening visit, between the two screening visits, and in a measuring one. */
