@@ -10,6 +10,7 @@
 
 #include "calibrate/product_sample.h"
 #include "cli/cmd.h"
+#include "cli/cmd_common.h"
 #include "cli/sweep_progress.h"
 #include "runtime/error.h"
 #include "support/args.h"
@@ -183,6 +184,8 @@ static void outcome_json(const assay__outcome *o)
     if (o->decision[0] != '\0')
         bad |= (int)assay__json_put_string(row, "decision", o->decision);
     bad |= (int)assay__json_put_real(row, "resolution", o->resolution);
+    if (o->noise[0] != '\0')
+        bad |= (int)assay__cmd_json_words(row, "flags", o->noise, ' ');
     bad |= (int)assay__json_put_int(row, "ties", (int64_t)o->ties);
     bad |= (int)assay__json_put_int(row, "searched", (int64_t)o->searched);
     bad |= (int)assay__json_put_int(row, "total", (int64_t)o->total);
@@ -264,9 +267,9 @@ static void outcome_text(const assay__outcome *o)
     (void)snprintf(kernel, sizeof kernel, "%s/%s%s%s%s", o->backend, o->winner,
                    o->tunables[0] ? "{" : "", o->tunables, o->tunables[0] ? "}" : "");
     outcome_rate(o, rate, sizeof rate);
-    printf("%s\n    %s  %s  %s  %s  %s  %s\n", o->problem, kernel,
+    printf("%s\n    %s  %s  %s  %s  %s  %s%s%s\n", o->problem, kernel,
            assay__format_interval(o->time_ns, o->lo_ns, o->hi_ns, o->visits).text, rate, speedup,
-           error, ties);
+           error, ties, o->noise[0] != '\0' ? "  disturbed: " : "", o->noise);
 }
 
 static void on_outcome(void *cookie, const assay__outcome *o)

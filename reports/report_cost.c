@@ -34,6 +34,21 @@ static void cell_question(assay__page *page, const assay__cost_case *c)
     assay__page_cellf(page, "%s, align %u, layout %s", c->policy, c->align, c->layout);
 }
 
+/* A time that is to be doubted says so where it is read. */
+static void cell_time(assay__page *page, const assay__cost_case *c)
+{
+    const assay__cost_candidate *w = c->winner;
+    const char *noisy = w->verdict == ASSAY__VERDICT_NOISY ? "noisy" : "";
+    const assay__text time =
+        assay__format_interval(w->time_ns, w->lo_ns, w->hi_ns, (uint64_t)c->interval_visits);
+
+    if (noisy[0] == '\0' && w->flags[0] == '\0')
+        assay__page_cell(page, time.text);
+    else
+        assay__page_cellf(page, "%s (%s%s%s)", time.text, noisy,
+                          noisy[0] != '\0' && w->flags[0] != '\0' ? " " : "", w->flags);
+}
+
 static void cell_speedup(assay__page *page, const assay__cost_case *c)
 {
     if (c->winner->is_default)
@@ -98,9 +113,7 @@ static void result_row(assay__page *page, const assay__cost_case *c)
             assay__page_cell(page, NULL);
     } else {
         cell_variant(page, w->revision);
-        assay__page_cell(page, assay__format_interval(w->time_ns, w->lo_ns, w->hi_ns,
-                                                      (uint64_t)c->interval_visits)
-                                   .text);
+        cell_time(page, c);
         cell_rate(page, c);
         assay__page_cell(page,
                          isnan(c->peak_share) ? NULL : assay__format_percent(c->peak_share).text);

@@ -44,6 +44,7 @@ typedef struct assay__outcome {
     const char
         *decision;     /* "alone", "tie", "undecidable": a gain of 3 % could have stayed hidden */
     double resolution; /* the least gain of those tied that the visits could show; NaN: ? */
+    char noise[80];    /* what disturbed the winner's measurement, "noisy" first; "" nothing */
 } assay__outcome;
 
 /* What a rehearsal says of a problem. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/noise_words.h"
 #include "sweep/sweep_internal.h"
 #include "tuner/stats.h"
 
@@ -531,6 +532,10 @@ static void tell_outcome(sweep *s, const sweep_problem *p, size_t winner)
                         .visits = c->confirm_count > 0 ? c->confirm_count : c->visit_count};
 
     bounds_of(s, p, &o);
+    (void)snprintf(o.noise, sizeof o.noise, "%s%s",
+                   c->verdict == ASSAY__VERDICT_NOISY ? "noisy" : "",
+                   c->verdict == ASSAY__VERDICT_NOISY && c->noise != 0 ? " " : "");
+    (void)assay__noise_words(c->noise, o.noise + strlen(o.noise), sizeof o.noise - strlen(o.noise));
     for (size_t i = 0; i < p->count; i++)
         o.ties += p->candidates[i].tied ? 1u : 0u;
     o.resolution = resolution_of(s, p);

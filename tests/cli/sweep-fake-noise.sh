@@ -36,9 +36,10 @@ expect 0 '*' '*1 variants are noisy*no gain of theirs counts*' assay sweep --db 
 db=$WORK/d.db
 script 82 'kernel=* ns=10000 sd=0.002 visit_sd=0.25' 'kernel=fake_b ns=20000 visit_sd=0'
 fake_sweep "$db" add n=64 "${two[@]}"
-[ "$(main verdict fake_a)" = noisy ] && [ "$(count '.kernel == "fake_a"')" = 1 ] || fail "fake_a is $(main verdict fake_a)"
+[ "$(main verdict fake_a)" = noisy ] && [ "$(count '.kernel == "fake_a" and .flags[0] == "noisy" and (.flags | index("wide") != null)')" = 1 ] || fail "fake_a is $(main verdict fake_a)"
 expect 0 '*"noisy"*' '' assay pick --db "$db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=64 --json
 expect 0 '*disturbed *noisy*wide*' '' assay pick --db "$db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=64
+expect 0 '*ns*(noisy *wide*)*' '' assay report cost --db "$db" --plugins "$WORK/plugins" --backend fake --format md
 expect 0 '*1 of 1 routes rest on measurements that something disturbed, 1 on noisy ones*' '*' assay check --db "$db" \
     --plugins "$WORK/plugins" --backend fake
 
