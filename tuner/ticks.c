@@ -3,14 +3,13 @@
 /* tuner/ticks.c -- see ticks.h. */
 #include "tuner/ticks.h"
 
-/* Bits that are not valid are masked after subtracting as well as before: the difference borrows
- * from them where the counter went round. */
+/* Masked after subtracting: what the bits that are not valid held, and what was borrowed from them
+ * where the counter went round, falls away together. */
 bool assay__ticks_between(uint64_t begin, uint64_t end, unsigned valid_bits, uint64_t *ticks)
 {
     if (valid_bits == 0 || valid_bits > 64)
         return false;
-    const uint64_t mask = UINT64_MAX >> (64 - valid_bits);
-    *ticks = ((end & mask) - (begin & mask)) & mask;
+    *ticks = (end - begin) & UINT64_MAX >> (64 - valid_bits);
     return true;
 }
 
