@@ -203,7 +203,7 @@ static assay_status read_stay(const json_t *reply, const sweep_problem *p, sweep
     ASSAY_TRY(assay__json_get_bool(reply, "shortened", &shortened));
     ASSAY_TRY(assay__json_get_bool(reply, "steady", &steady));
     out->noise |= steady ? 0u : (unsigned)ASSAY__NOISE_UNSTEADY;
-    out->noise |= out->rejected != NULL ? (unsigned)ASSAY__NOISE_CLOCK : 0u;
+    out->noise |= assay__json_has(reply, "rejected.clock") ? (unsigned)ASSAY__NOISE_CLOCK : 0u;
     return find_stop(out, shortened);
 }
 
