@@ -12,6 +12,7 @@
 
 #include "cli/bench_rows.h"
 #include "runtime/error.h"
+#include "tuner/worker_client.h"
 
 #define STARTS 15
 
@@ -41,7 +42,20 @@ static assay_status run_once(char *const argv[], double *ms)
     return ASSAY_OK;
 }
 
-/* One after the other, so that both see the same machine. */
+/* What a visit begins with: a process that has loaded all plug-ins and answers. */
+static assay_status start_worker(double *ms)
+{
+    const assay__worker_options options = {.plugin_path = NULL};
+    const double start = assay__bench_now_ns();
+    assay__worker *w = NULL;
+
+    ASSAY_TRY(assay__worker_start(&options, &w));
+    *ms = (assay__bench_now_ns() - start) * 1e-6;
+    assay__worker_stop(&w);
+    return ASSAY_OK;
+}
+
+/* One after the other, so that both see the same machine.  argv NULL: a worker. */
 static assay_status add_start(assay__bench_rows *r, const char *what, char *const argv[],
                               double goal)
 {
@@ -52,7 +66,7 @@ static assay_status add_start(assay__bench_rows *r, const char *what, char *cons
 
     for (int i = 0; i < STARTS; i++) {
         ASSAY_TRY(run_once(bare, &peers[i]));
-        ASSAY_TRY(run_once(argv, &samples[i]));
+        ASSAY_TRY(argv != NULL ? run_once(argv, &samples[i]) : start_worker(&samples[i]));
     }
     ASSAY_TRY(assay__bench_add_median(&scratch, bare[0], "ms", peers, STARTS, &peer));
     ASSAY_TRY(assay__bench_add_median(r, what, "ms", samples, STARTS, &row));
@@ -86,5 +100,6 @@ assay_status assay__bench_starts(const assay__bench_options *o, assay__bench_row
     self[length] = '\0';
     (void)snprintf(path, sizeof path, "%s", o->db != NULL ? o->db : "");
     ASSAY_TRY(add_start(r, "start, assay --version", version, (double)NAN));
-    return add_start(r, "start, assay pick", pick, 20.0);
+    ASSAY_TRY(add_start(r, "start, assay pick", pick, 20.0));
+    return add_start(r, "start, fresh worker", NULL, 50.0);
 }

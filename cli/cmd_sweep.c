@@ -11,6 +11,7 @@
 #include "calibrate/product_sample.h"
 #include "cli/cmd.h"
 #include "cli/cmd_common.h"
+#include "cli/sweep_fates.h"
 #include "cli/sweep_progress.h"
 #include "runtime/error.h"
 #include "support/args.h"
@@ -112,6 +113,7 @@ typedef struct view {
     const char *last_phase;
     json_t *plan; /* owned; NULL: no rehearsal, or as text */
     size_t printed;
+    assay__fate_list fates;
 } view;
 
 static void clear_line(const view *v)
@@ -152,6 +154,11 @@ static void on_warn(void *cookie, const char *text)
     fputs("assay sweep: ", stderr);
     assay__put_shown(stderr, text);
     fputc('\n', stderr);
+}
+
+static void on_fate(void *cookie, const assay__fate *f)
+{
+    assay__fates_add(&((view *)cookie)->fates, f);
 }
 
 static void outcome_json(const assay__outcome *o)
@@ -449,6 +456,7 @@ static void print_summary(const view *v, const assay__sweep_options *o,
         fputc('\n', stderr);
     }
     if (v->is_json) {
+        assay__fates_print(&v->fates, stderr);
         assay__summary_json(s, stderr);
         return;
     }
@@ -468,6 +476,7 @@ static void print_summary(const view *v, const assay__sweep_options *o,
                 "%zu candidates rejected: %zu wrong, %zu crashed, %zu timed out, %zu impossible; "
                 "rejecting candidates is expected, none of them can be picked\n",
                 rejected, s->wrong, s->crashed, s->timed_out, s->impossible);
+    assay__fates_print(&v->fates, stderr);
     tell_noise(s);
     if (s->peaks_doubted > 0)
         fprintf(
@@ -532,6 +541,7 @@ static int run(const sweep_args *a, char *words)
                               .progress = on_progress,
                               .outcome = on_outcome,
                               .forecast = on_forecast,
+                              .fate = on_fate,
                               .warn = on_warn,
                               .cookie = &v};
     assay__sweep_summary summary;
@@ -553,6 +563,7 @@ static int run(const sweep_args *a, char *words)
     }
     code = status == ASSAY_OK ? exit_of(a, &o, &summary) : assay__cmd_fail("sweep", status);
     free(backends);
+    assay__fates_clear(&v.fates);
     assay__shapes_clear(&set);
     return code;
 }

@@ -66,7 +66,7 @@ static void usage(FILE *file)
     fputs("usage: assay COMMAND [OPTION]...\n\n", file);
     for (const assay__command *c = assay__commands; c->name != NULL; c++)
         if (c->help != NULL)
-            fprintf(file, "  %-10s %s\n", c->name, c->help);
+            fprintf(file, "  %-11s %s\n", c->name, c->help);
     fputs("\n`assay COMMAND --help` explains a command; `assay --version` names this build.\n",
           file);
 }

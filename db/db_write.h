@@ -220,6 +220,10 @@ assay_status assay__db_find_variant(assay__db *db, int64_t revision, int *found,
                                     assay__db_variant *out);
 assay_status assay__db_find_quarantine(assay__db *db, int64_t revision, int64_t deployment,
                                        int64_t problem, int *found, char *reason, size_t cap);
+/* Problems at which the variant is in quarantine since it crashed or hung, and whether it was
+ * measured well at any. */
+assay_status assay__db_count_failures(assay__db *db, int64_t revision, int64_t deployment,
+                                      int64_t *failed, int *succeeded);
 /* Is the variant in quarantine for a problem because its can_run_fn ended or hung who asked?  And
  * is any of the deployment? */
 assay_status assay__db_asked_to_an_end(assay__db *db, const assay_digest *variant,

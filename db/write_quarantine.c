@@ -6,7 +6,14 @@
 #include "db/write.h"
 #include "runtime/error.h"
 
-enum { QUARANTINE_PUT, QUARANTINE_FIND, QUARANTINE_LIFT, QUARANTINE_ANY, QUARANTINE_ASKED };
+enum {
+    QUARANTINE_PUT,
+    QUARANTINE_FIND,
+    QUARANTINE_LIFT,
+    QUARANTINE_ANY,
+    QUARANTINE_ASKED,
+    QUARANTINE_FAILURES
+};
 
 const assay__sql assay__sql_quarantine[] = {
     [QUARANTINE_PUT] = {"quarantine put",
@@ -35,6 +42,16 @@ const assay__sql assay__sql_quarantine[] = {
                           "  AND ifnull(q.problem, 0) = p.id"
                           " WHERE p.text = ?3 AND q.reason LIKE '%can_run_fn%' LIMIT 1",
                           0},
+    [QUARANTINE_FAILURES] =
+        {"quarantine failures",
+         "SELECT count(*), EXISTS (SELECT 1 FROM measurement AS m"
+         "  WHERE m.deployment = ?1 AND m.revision = ?2"
+         "    AND m.verdict IN ('ok', 'noisy', 'throttled'))"
+         " FROM quarantine AS q WHERE q.deployment = ?1 AND q.revision = ?2"
+         " AND EXISTS (SELECT 1 FROM measurement AS m"
+         "  WHERE m.deployment = q.deployment AND m.revision = q.revision"
+         "    AND m.problem = q.problem AND m.verdict IN ('crashed', 'timeout'))",
+         0},
     {NULL, NULL, 0},
 };
 
@@ -101,6 +118,26 @@ static assay_status answer(assay__query *q, int *found)
 
     ASSAY_TRY(assay__query_done(q));
     *found = any;
+    return ASSAY_OK;
+}
+
+assay_status assay__db_count_failures(assay__db *db, int64_t revision, int64_t deployment,
+                                      int64_t *failed, int *succeeded)
+{
+    assay__query q;
+    int64_t count = 0;
+    bool any = false;
+
+    ASSAY_TRY(assay__query_open(&db->handle, &assay__sql_quarantine[QUARANTINE_FAILURES], &q));
+    assay__bind_int(&q, deployment);
+    assay__bind_int(&q, revision);
+    if (assay__query_step(&q)) {
+        count = assay__column_int(&q);
+        any = assay__column_int(&q) != 0;
+    }
+    ASSAY_TRY(assay__query_done(&q));
+    *failed = count;
+    *succeeded = any;
     return ASSAY_OK;
 }
 

@@ -3,6 +3,7 @@
 /* runtime/doing.c -- see doing.h. */
 #include "runtime/doing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,4 +70,19 @@ void assay__doing_text(const assay__doing *doing, char *buf, size_t cap)
     for (; *buf != '\0'; buf++)
         if ((unsigned char)*buf < ' ' || *buf == 0x7f)
             *buf = '?';
+}
+
+/* How far below the stack pointer a frame that does not fit begins. */
+#define FRAME_BYTES (UINT64_C(1) << 20)
+
+void assay__doing_fault_text(const assay__doing *doing, char *buf, size_t cap)
+{
+    const uint64_t at = doing->fault_at, stack = doing->fault_stack;
+
+    if (doing->fault_signal == 0)
+        buf[0] = '\0';
+    else if (at < stack + 4096 && at + FRAME_BYTES > stack)
+        (void)snprintf(buf, cap, "as its stack overflowed");
+    else
+        (void)snprintf(buf, cap, "at address 0x%" PRIx64, at);
 }

@@ -24,6 +24,9 @@ typedef struct assay__doing {
     uint32_t item, variant; /* of the questions of one request; 0 elsewhere */
     char path[1024];        /* of the plug-in; "" where only its backend is known */
     char subject[128];
+    /* A fault of memory, as far as it could be noted; signal 0: none. */
+    volatile uint32_t fault_signal;
+    volatile uint64_t fault_at, fault_stack; /* address, and the stack pointer then */
 } assay__doing;
 
 /* Where notes go from now on; NULL: nowhere.  Memory stays the caller's. */
@@ -36,5 +39,7 @@ void assay__doing_end(void);
 /* "while PLUG-IN was loaded" and its like; "" for nothing.  Of memory that a dying process wrote:
  * whatever stands there, the text ends and is printable. */
 void assay__doing_text(const assay__doing *doing, char *buf, size_t cap);
+/* "at address 0x8", or that the stack overflowed; "" for no fault. */
+void assay__doing_fault_text(const assay__doing *doing, char *buf, size_t cap);
 
 #endif

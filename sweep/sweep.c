@@ -241,6 +241,7 @@ static assay_status run_group(sweep *s, size_t begin, size_t *group_end)
         s->progress.problems_done++;
     }
     for (size_t i = begin; i < end; i++) {
+        assay__sweep_tell_fates(s, &s->problems[i]);
         s->summary->compare_s += s->problems[i].compare_s;
         assay__sweep_release(&s->problems[i]);
     }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "assay/pick.h"
+#include "runtime/store.h"
 #include "tuner/profile.h"
 #include "tuner/shape_set.h"
 
@@ -55,6 +56,20 @@ typedef struct assay__forecast {
     const char *basis;      /* "rates" of a similar problem, "peaks", "nominal" rates */
 } assay__forecast;
 
+/* A variant that cannot be picked for a problem after this sweep, and why. */
+typedef struct assay__fate {
+    const char *problem, *backend, *kernel, *tunables;
+    assay__verdict verdict;
+    const char *reason;
+} assay__fate;
+
+/* Variants that get another chance: they alone compete, with the default and the incumbent, and
+ * quarantine does not keep them out.  Who is right this time is taken out of it. */
+typedef struct assay__sweep_retry {
+    const assay_digest *variants;
+    size_t count;
+} assay__sweep_retry;
+
 typedef struct assay__sweep_options {
     const char *db_path;
     const assay__shape_set *shapes;
@@ -72,17 +87,19 @@ typedef struct assay__sweep_options {
     size_t evaluations;        /* variants of problems that are tried at most; 0: no limit */
     double problem_s;          /* of calls of a problem's variants; 0: the profile's */
     bool resume, dry_run, no_wait;
-    bool counters;         /* count cycles and the like for those that may be published */
-    bool probe_peaks;      /* also when the store has fresh ones */
-    bool exhaustive;       /* f32 unary elementwise ops over all 2^32 inputs */
-    double memory_bytes;   /* that may be used; 0: as much as is free */
-    bool scripted_clock;   /* for tests: time passes in timed calls alone, as backends say */
-    const char *label;     /* NULL none */
-    const char *argv_json; /* for the record */
+    bool counters;       /* count cycles and the like for those that may be published */
+    bool probe_peaks;    /* also when the store has fresh ones */
+    bool exhaustive;     /* f32 unary elementwise ops over all 2^32 inputs */
+    double memory_bytes; /* that may be used; 0: as much as is free */
+    bool scripted_clock; /* for tests: time passes in timed calls alone, as backends say */
+    const assay__sweep_retry *retry; /* NULL: quarantine holds */
+    const char *label;               /* NULL none */
+    const char *argv_json;           /* for the record */
     const volatile int *stop;
     void (*progress)(void *cookie, const assay__progress *p);
     void (*outcome)(void *cookie, const assay__outcome *o);
     void (*forecast)(void *cookie, const assay__forecast *f); /* of a dry run, in order */
+    void (*fate)(void *cookie, const assay__fate *f);         /* NULL: not told */
     void (*warn)(void *cookie, const char *text);
     void *cookie;
 } assay__sweep_options;

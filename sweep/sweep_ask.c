@@ -222,7 +222,7 @@ static assay_status recall(sweep *s, const sweep_problem *p, sweep_answers *a)
     assay_digest variant;
     int found = 0;
 
-    if (!s->any_asked_to_an_end)
+    if (!s->any_asked_to_an_end || s->o->retry != NULL)
         return ASSAY_OK;
     ASSAY_TRY(assay__variant_revision(&k->revision, k->desc->tunables, a->values,
                                       k->desc->tunable_count, &variant));

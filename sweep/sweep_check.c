@@ -440,8 +440,8 @@ static assay_status put_accuracy(sweep *s, sweep_problem *p, sweep_candidate *c,
 
 /* ---- one set ---- */
 
-static assay_status run_set(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
-                            size_t set)
+assay_status assay__sweep_run_set(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
+                                  size_t set)
 {
     json_t *request = assay__sweep_request("run", c), *reply = NULL;
     assay_status status;
@@ -451,6 +451,8 @@ static assay_status run_set(sweep *s, sweep_problem *p, sweep_candidate *c, assa
     const double begin = assay__sweep_now_s(s);
     status = assay__worker_call(w, request, NULL, 0, s->o->profile->run_timeout_ms, &reply);
     s->checked_s += assay__sweep_now_s(s) - begin;
+    if (status == ASSAY_OK)
+        assay__sweep_note_leak(s, p, c, reply);
     json_decref(reply);
     return status;
 }
@@ -551,7 +553,7 @@ static assay_status check_sets(sweep *s, sweep_problem *p, sweep_candidate *c, a
 {
     for (size_t set = 0; set < p->sets; set++) {
         bool bad = false;
-        ASSAY_TRY(run_set(s, p, c, w, set));
+        ASSAY_TRY(assay__sweep_run_set(s, p, c, w, set));
         ASSAY_TRY(overrun(s, p, c, set, &bad));
         if (bad)
             return ASSAY_OK;
@@ -648,7 +650,7 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
 
     /* The timed calls accumulated into C: only a fresh run can be compared. */
     if (assay__reads_output(&p->problem))
-        status = run_set(s, p, c, *w, 0);
+        status = assay__sweep_run_set(s, p, c, *w, 0);
     const uint64_t digest = assay__output_digest(output_data(p), (size_t)p->out.bytes);
     if (status != ASSAY_OK || digest == (set == 0 ? c->digest : c->digests[set]))
         return status;

@@ -170,7 +170,7 @@ assay_status assay__sweep_count(sweep *s, sweep_problem *p)
             status = assay__sweep_worker(s, p, &w);
         if (status == ASSAY_OK)
             status = assay__sweep_fate(s, p, c, count_one(s, c, w));
-        if (w != NULL && !assay__worker_alive(w))
+        if (w != NULL && (c->out || s->is_worker_spent || !assay__worker_alive(w)))
             assay__worker_stop(&w);
     }
     assay__worker_stop(&w);

@@ -607,6 +607,8 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
         status = assay__sweep_put_stability(s, p, &p->candidates[i]);
     if (status == ASSAY_OK)
+        status = assay__sweep_acquit(s, p);
+    if (status == ASSAY_OK)
         status = assay__sweep_put_route(s, p, winner);
     if (status != ASSAY_OK) {
         assay__db_rollback(s->db);

@@ -92,6 +92,12 @@ typedef struct sweep_candidate {
     bool unsearched;     /* out since the time of the problem went to others */
     bool by_evaluations; /* or the evaluations of the sweep */
     bool was_searched;   /* by the sweep whose route is finished */
+    bool pardoned;       /* failed behind another, and not alone */
+    bool on_trial;       /* in quarantine, and tried again */
+    bool recalled;       /* its verdict was known before */
+    unsigned suspicions; /* others failed behind it, and not alone */
+    float leaked_bytes;  /* in its last stay that leaked; 0: none did */
+    int leaked_fds;
     bool checked;
     assay__verdict verdict;
     char reason[200];
@@ -199,6 +205,8 @@ typedef struct sweep {
     uint64_t load_bytes;     /* that it said to have copied */
     int any_asked_to_an_end; /* of the store: what was asked before need not end another worker */
     assay__doing fate;       /* what it was inside of when it died */
+    sweep_candidate *served; /* the last one of the worker that visits; NULL: none */
+    bool is_worker_spent;    /* little memory or few descriptors are left to it */
     sweep_kernel *kernels;
     size_t kernel_count;
     assay_deployment deployment;
@@ -343,8 +351,41 @@ const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap)
 /* A fresh worker with the problem prepared. */
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w);
 json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);
-/* Books a crash or time-out of a candidate; the worker is gone. Other statuses pass through. */
+/* Is it what a kernel did, so that it is stored, and the sweep goes on? */
+bool assay__sweep_is_fate(assay_status status);
+/* Books such a status of a candidate, with the text of the last error.  Others pass through. */
 assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status);
+/* A fresh worker with the problem prepared; that none comes up is nobody's fate. */
+assay_status assay__sweep_fresh(sweep *s, sweep_problem *p, assay__worker **w);
+/* Checks it, unless that was done, and lets it stay; books what it showed, but no fate. */
+assay_status assay__sweep_attempt(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                                  const char *kind);
+/* Finds out who is to blame for the fate of `c` in a worker where `before` (NULL: nobody) had run,
+ * and books it.  Who fails behind another is tried again alone; when he then does not, the other
+ * is. */
+assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                sweep_candidate *before, assay__worker **w, const char *kind,
+                                assay_status status);
+/* One launch on an input set into the poisoned output. */
+assay_status assay__sweep_run_set(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
+                                  size_t set);
+/* A launch and a stay of which nothing is booked. */
+assay_status assay__sweep_rehearse(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                   assay__worker *w);
+/* Why it has its verdict, and what it leaks, for the store. */
+void assay__sweep_reason(const sweep_candidate *c, char *buf, size_t cap);
+/* What a reply says of memory and descriptors that the kernel did not give back: a part of its
+ * reason, a warning, and the end of the worker. */
+void assay__sweep_note_leak(sweep *s, const sweep_problem *p, sweep_candidate *c,
+                            const json_t *reply);
+/* May the variant compete in a sweep that tries some again? */
+bool assay__sweep_is_tried(const sweep *s, const assay_digest *variant);
+/* Takes those on trial that were right out of quarantine, within the open batch. */
+assay_status assay__sweep_acquit(sweep *s, sweep_problem *p);
+/* Tells of the variants that were rejected today. */
+void assay__sweep_tell_fates(const sweep *s, const sweep_problem *p);
+/* Memory that the kernels of a problem may take in a worker; 0: no limit. */
+double assay__sweep_worker_bytes(const sweep *s, const sweep_problem *p);
 /* kind: "screen", "measure", "confirm"; ordinal from 0 within the kind.  Times all candidates that
  * are in and have not had that visit yet, in random order, which every second visit turns round:
  * what comes first or later in a visit then has no part in a ratio.  The default of a "measure"

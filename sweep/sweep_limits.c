@@ -55,6 +55,23 @@ static double bytes_needed(const sweep *s, const sweep_problem *p)
     return assay__sweep_bytes_held(s, p) + fmax(2.0 * (input_bytes(p) + out), s->rotate_bytes);
 }
 
+/* Room for pools and stacks of a thread on each CPU, for what a kernel lays out anew of its
+ * operands (a convolution as a product: filter width times height), and for operands to rotate
+ * over. */
+#define WORKER_BYTES     4e9
+#define WORKER_CPU_BYTES 256e6
+#define WORKER_COPIES    16.0
+
+double assay__sweep_worker_bytes(const sweep *s, const sweep_problem *p)
+{
+    const double out =
+        (double)assay_problem_operand_bytes(&p->problem, p->problem.dtype_count - 1u);
+    const double wanted = WORKER_BYTES + WORKER_CPU_BYTES * s->cpus +
+                          WORKER_COPIES * (input_bytes(p) + out) + 2 * s->rotate_bytes;
+
+    return fmin(wanted, MEMORY_SHARE * s->memory_bytes); /* NaN: not known */
+}
+
 double assay__sweep_group_bytes(const sweep *s)
 {
     return fmin(s->o->profile->group_bytes, GROUP_SHARE * s->memory_bytes); /* NaN: not known */

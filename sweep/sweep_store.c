@@ -13,7 +13,7 @@
 
 assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_candidate *c)
 {
-    char policy[48], flags[80];
+    char policy[48], flags[80], reason[sizeof c->reason + 208];
     size_t visits = c->visit_count + c->confirm_count + (c->screen_ns > 0 ? 1u : 0u);
     assay__db_measurement row = {.sweep = s->sweep_row,
                                  .revision = c->revision_row,
@@ -23,7 +23,7 @@ assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_cand
                                  .policy = policy,
                                  .align = s->o->align,
                                  .verdict = c->verdict,
-                                 .reason = c->reason,
+                                 .reason = reason,
                                  .median_ns = c->time_ns,
                                  .lo_ns = c->lo_ns,
                                  .hi_ns = c->hi_ns,
@@ -40,6 +40,7 @@ assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_cand
                                  .flags = flags,
                                  .output_digest = c->digest};
 
+    assay__sweep_reason(c, reason, sizeof reason);
     (void)assay_policy_format(s->o->policy, policy, sizeof policy);
     (void)assay__noise_words(c->noise, flags, sizeof flags);
     if (c->visit_count > 1)
@@ -86,7 +87,12 @@ static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidat
                                         c->reason, sizeof c->reason));
     if (!found)
         return ASSAY_OK;
-    c->out = true;
+    if (s->o->retry != NULL && assay__sweep_is_tried(s, &c->revision)) {
+        c->on_trial = true;
+        c->reason[0] = '\0';
+        return ASSAY_OK;
+    }
+    c->out = c->recalled = true;
     s->summary->quarantined += counts;
     return recall_verdict(s, p, c, policy);
 }
@@ -109,6 +115,20 @@ static bool took_part(sweep_problem *p, sweep_candidate *c, const assay__route_c
     return !has_more;
 }
 
+/* Who failed, and was let out of quarantine since, is to be measured. */
+static assay_status was_lifted(sweep *s, const sweep_problem *p,
+                               const assay__route_candidate *record, bool *lifted)
+{
+    int found = 1;
+    char reason[8];
+
+    if (record->verdict == ASSAY__VERDICT_CRASHED || record->verdict == ASSAY__VERDICT_TIMEOUT)
+        ASSAY_TRY(assay__db_find_quarantine(s->db, (int64_t)record->revision_row, s->deployment_row,
+                                            p->row, &found, reason, sizeof reason));
+    *lifted = !found;
+    return ASSAY_OK;
+}
+
 /* Finished: the same profile published a route in which every candidate of today took part. */
 static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, bool *finished)
 {
@@ -120,22 +140,25 @@ static assay_status is_finished(sweep *s, sweep_problem *p, const char *policy, 
     assay__route_candidate *records = NULL;
     size_t count = 0, known = 0;
     assay__db_known_route route;
+    assay_status status = ASSAY_OK;
 
     ASSAY_TRY(assay__db_find_route(s->db, &key, &route));
     if (!route.found || strcmp(route.profile, s->o->profile->name) != 0)
         return ASSAY_OK;
     const bool has_more = !(route.problem_s >= assay__sweep_problem_s(s));
     ASSAY_TRY(assay__db_route_candidates(s->db, &key, &records, &count));
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; status == ASSAY_OK && i < p->count; i++)
         for (size_t r = 0; r < count; r++)
             if (records[r].revision_row == (uint64_t)p->candidates[i].revision_row) {
-                known += took_part(p, &p->candidates[i], &records[r], &route, has_more);
+                bool lifted = false;
+                status = was_lifted(s, p, &records[r], &lifted);
+                known += took_part(p, &p->candidates[i], &records[r], &route, has_more) && !lifted;
                 break;
             }
     free(records);
     *finished = known == p->count && !p->is_published;
     p->is_published = p->is_published && known == p->count;
-    return ASSAY_OK;
+    return status;
 }
 
 /* Newest medians last; only as many as the profile may ask for are kept. */

@@ -63,6 +63,9 @@ assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w)
         fds[count++] = s->arena_fd;
         json_object_set_new(request, "arena", json_integer((json_int_t)arena_begin(s)));
     }
+    json_object_set_new(request, "memory_bytes", json_real(assay__sweep_worker_bytes(s, p)));
+    s->is_worker_spent = false;
+    s->served = NULL;
     status = assay__worker_start(&options, w);
     if (status != ASSAY_OK) {
         json_decref(request);
@@ -120,6 +123,8 @@ static assay_status read_samples(const json_t *reply, stay *out)
 
     ASSAY_TRY(assay__json_get_array(reply, "samples", &list));
     out->count = json_array_size(list);
+    if (out->count == 0)
+        return assay__fail(ASSAY_DEVICE, "no time came out of its calls");
     out->samples = calloc(out->count > 0 ? out->count : 1, sizeof *out->samples);
     out->kept = calloc(out->count > 0 ? out->count : 1, sizeof *out->kept);
     if (out->samples == NULL || out->kept == NULL)
@@ -274,9 +279,22 @@ static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *
         ask_for_other(p, c, request);
     status = call_under_load(s, c, w, request, &reply);
     if (status == ASSAY_OK)
+        assay__sweep_note_leak(s, p, c, reply);
+    if (status == ASSAY_OK)
         status = read_stay(reply, p, c, out);
     json_decref(reply);
     s->timed_ns += out->called_ns;
+    return status;
+}
+
+assay_status assay__sweep_rehearse(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w)
+{
+    stay t = {0};
+    assay_status status = assay__sweep_run_set(s, p, c, w, 0);
+
+    if (status == ASSAY_OK)
+        status = time_candidate(s, p, c, w, "screen", &t);
+    clear_stay(&t);
     return status;
 }
 
@@ -405,11 +423,18 @@ static assay_status take_stay(sweep *s, sweep_problem *p, sweep_candidate *c, as
     ASSAY_TRY(
         assay__environment_end(&s->environment, t->worker, t->called_ns, &t->context, &noise));
     t->noise |= noise;
-    if (t->gave_up) {
+    return ASSAY_OK;
+}
+
+static assay_status book_stay(sweep *s, const sweep_problem *p, sweep_candidate *c, const stay *t,
+                              const char *kind)
+{
+    if (!c->out && t->gave_up)
         give_up(s, c, t);
+    if (t->gave_up)
         return ASSAY_OK;
-    }
-    ASSAY_TRY(check_floor(s, p, c, t));
+    if (!c->out)
+        ASSAY_TRY(check_floor(s, p, c, t));
     book_samples(c, t, kind);
     return ASSAY_OK;
 }
@@ -420,8 +445,11 @@ static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assa
     stay t = {0};
     assay_status status = take_stay(s, p, c, *w, kind, &t);
 
+    /* Before anything is booked: what fails here may be tried again. */
     if (status == ASSAY_OK)
         status = assay__sweep_recheck(s, p, c, w, (size_t)t.shown_set);
+    if (status == ASSAY_OK)
+        status = book_stay(s, p, c, &t, kind);
     if (status == ASSAY_OK)
         status = put_visit(s, p, c, &t, kind);
     if (status == ASSAY_OK)
@@ -519,25 +547,34 @@ static double called_s(const sweep *s)
     return s->checked_s + 1e-9 * s->timed_ns;
 }
 
+assay_status assay__sweep_attempt(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                                  const char *kind)
+{
+    assay_status status = ASSAY_OK;
+
+    if (*w == NULL) {
+        ASSAY_TRY(assay__sweep_fresh(s, p, w));
+        assay__sweep_started(s, p);
+    }
+    if (!c->checked)
+        status = assay__sweep_check(s, p, c, w);
+    if (status == ASSAY_OK && !c->out)
+        status = stay_of(s, p, c, w, kind);
+    return status;
+}
+
 static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
                               const char *kind)
 {
     const double before_s = called_s(s);
-    const bool is_begun = *w == NULL;
-    assay_status status = ASSAY_OK;
+    sweep_candidate *before = *w != NULL ? s->served : NULL;
+    assay_status status = assay__sweep_attempt(s, p, c, w, kind);
 
-    if (*w == NULL)
-        status = assay__sweep_worker(s, p, w);
-    if (is_begun && status == ASSAY_OK)
-        assay__sweep_started(s, p);
-    if (status == ASSAY_OK && !c->checked)
-        status = assay__sweep_fate(s, p, c, assay__sweep_check(s, p, c, w));
-    if (status == ASSAY_OK && !c->out && *w == NULL)
-        status = assay__sweep_worker(s, p, w);
-    if (status == ASSAY_OK && !c->out)
-        status = assay__sweep_fate(s, p, c, stay_of(s, p, c, w, kind));
-    if (*w != NULL && !assay__worker_alive(*w))
+    if (assay__sweep_is_fate(status))
+        status = assay__sweep_blame(s, p, c, before, w, kind, status);
+    if (*w != NULL && (s->is_worker_spent || !assay__worker_alive(*w)))
         assay__worker_stop(w);
+    s->served = c;
     p->spent_s += called_s(s) - before_s;
     return status;
 }
@@ -574,29 +611,4 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
         (void)madvise(p->output, p->out.total, MADV_DONTNEED);
     free(order);
     return status;
-}
-
-assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status)
-{
-    if (status != ASSAY_CRASH && status != ASSAY_TIMEOUT && status != ASSAY_DEVICE &&
-        status != ASSAY_NUMERIC && status != ASSAY_UNSUPPORTED)
-        return status;
-    c->verdict = status == ASSAY_TIMEOUT ? ASSAY__VERDICT_TIMEOUT : ASSAY__VERDICT_CRASHED;
-    c->out = true;
-    (void)snprintf(c->reason, sizeof c->reason, "%s", assay_last_error());
-    if (status == ASSAY_TIMEOUT)
-        s->summary->timed_out++;
-    else
-        s->summary->crashed++;
-    s->summary->quarantined++;
-    ASSAY_TRY(assay__db_begin(s->db));
-    status = assay__sweep_put_measurement(s, p, c);
-    if (status == ASSAY_OK)
-        status =
-            assay__db_put_quarantine(s->db, c->revision_row, s->deployment_row, p->row, c->reason);
-    if (status != ASSAY_OK) {
-        assay__db_rollback(s->db);
-        return status;
-    }
-    return assay__db_commit(s->db);
 }

@@ -127,7 +127,7 @@ static assay_status wait_readable(int socket, int64_t *deadline_ms, const assay_
         if (r < 0 && errno != EINTR)
             return assay__fail(ASSAY_INTERNAL, "poll: %s", strerror(errno));
         if (r > 0 && w->drain_fd >= 0 && p[1].revents != 0)
-            w->drain(w->cookie, w->drain_fd);
+            ASSAY_TRY(w->drain(w->cookie, w->drain_fd));
         if (r > 0 && p[0].revents != 0)
             return ASSAY_OK;
         spent = now_ms() - begin;

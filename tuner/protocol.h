@@ -31,10 +31,10 @@ assay_status assay__message_send(int socket, uint64_t token, const json_t *body,
 
 /* What else to watch while waiting; all optional. */
 typedef struct assay__wait {
-    int timeout_ms;           /* < 0: for ever */
-    const volatile int *stop; /* nonzero: give up with ASSAY_INTERRUPTED */
-    int drain_fd;             /* < 0: none; readable: drain() must empty it */
-    void (*drain)(void *cookie, int fd);
+    int timeout_ms;                              /* < 0: for ever */
+    const volatile int *stop;                    /* nonzero: give up with ASSAY_INTERRUPTED */
+    int drain_fd;                                /* < 0: none; readable: drain() is to read it */
+    assay_status (*drain)(void *cookie, int fd); /* a failure ends the wait */
     int64_t (*excused_ms)(void *cookie); /* what does not count against timeout_ms; NULL: nothing */
     void *cookie;
 } assay__wait;

@@ -3,17 +3,15 @@
 /* tuner/worker.c -- the worker's request loop and its table of commands. */
 #include "tuner/worker.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime/doing.h"
 #include "runtime/error.h"
 #include "tuner/peaks.h"
+#include "tuner/worker_guard.h"
 
 /* Where the parent reads what this process was inside of when it died. */
 static void keep_notes(const assay__message *m)
@@ -23,8 +21,10 @@ static void keep_notes(const assay__message *m)
     if (m->fd_count != 1)
         return;
     map = mmap(NULL, sizeof(assay__doing), PROT_READ | PROT_WRITE, MAP_SHARED, m->fds[0], 0);
-    if (map != MAP_FAILED)
-        assay__doing_at(map);
+    if (map == MAP_FAILED)
+        return;
+    assay__doing_at(map);
+    assay__guard_notes(map);
 }
 
 static assay_status load_plugins(assay__worker_state *s, json_t *request)
@@ -164,6 +164,7 @@ static assay_status dispatch(assay__worker_state *s, assay__message *m, json_t *
 {
     const char *name = json_string_value(json_object_get(m->body, "cmd"));
     const assay__worker_command *command = find_command(commands, name);
+    assay_status status;
 
     if (command == NULL)
         command = find_command(s->more, name);
@@ -171,7 +172,11 @@ static assay_status dispatch(assay__worker_state *s, assay__message *m, json_t *
         return assay__fail(ASSAY_INTERNAL, "unknown request '%s'", name != NULL ? name : "");
     if (s->plugins == NULL && command->run != do_hello)
         return assay__fail(ASSAY_NOT_INITIALIZED, "the first request must be hello");
-    return command->run(s, m->body, m, reply);
+    if (command->run == do_run || command->run == do_time || command->run == do_count)
+        return assay__guard_end(command->run(s, m->body, m, reply), reply);
+    status = command->run(s, m->body, m, reply);
+    assay__guard_restore(); /* libraries built with -ffast-math change it when they load */
+    return status;
 }
 
 static assay_status serve_one(assay__worker_state *s, int socket)
@@ -199,14 +204,11 @@ static assay_status serve_one(assay__worker_state *s, int socket)
 
 int assay__worker_main(int socket, const assay__worker_command *more)
 {
-    const struct rlimit no_core = {0, 0};
     assay__worker_state s;
 
     memset(&s, 0, sizeof s);
     s.more = more;
-    (void)setrlimit(RLIMIT_CORE, &no_core);
-    /* A worker must not outlive a parent that was killed. */
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    assay__guard_begin();
     while (serve_one(&s, socket) == ASSAY_OK)
         ;
     assay__load_stop(&s.load);

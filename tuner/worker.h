@@ -10,8 +10,8 @@
  *                                                       revision, available, reason, libraries}]
  *   can_run  problem, questions: [{backend, kernel, tunables: [of one variant after the other]}]
  *                                                    -> answers: ["101..." a variant each]
- *   prepare  problem, align, arena?, descriptors     one input file a set, then the output file,
- *                                                       then memory to rotate over when arena says
+ *   prepare  problem, align, arena?, descriptors,    one input file a set, then the output file,
+ *            memory_bytes? [limit]                      then memory to rotate over when arena says
  *                                                       at which byte to begin
  *   run      backend, kernel, tunables, set          one launch into the output file
  *            revision? [of the kernel]               STALE when it is another by now; as in time
@@ -31,7 +31,10 @@
  *                                                       else the last, and shown_set, the inputs
  *            other?, other_expected? [digest]             that it is of: 0, or `other`, when one
  *                                                       more call at addresses that were timed gave
- *                                                       something else for those inputs
+ *                                                       something else for those inputs; also
+ *                                                       leaked_bytes? leaked_fds? [timed calls],
+ *                                                       and, as of run, is_spent? [little is left
+ *                                                       of memory or descriptors]
  *   wide     problem, align, threads, descriptors    inputs, result: hi, lo, bound, magnitude
  *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
  *                                                       cache_bytes?

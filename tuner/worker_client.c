@@ -23,9 +23,12 @@
  * times its limit. */
 #define MOST_EXCUSED 8
 
-#define LOG_CAP   4096
-#define WORKER_FD 3
-#define LOAD_MS   30000
+#define LOG_CAP 4096
+/* Of its streams in one call.  Who writes more is stopped: a program that runs such a kernel fills
+ * its disk, and what is timed is the pipe. */
+#define MOST_LOGGED (16u << 20)
+#define WORKER_FD   3
+#define LOAD_MS     30000
 
 extern char **environ;
 
@@ -35,7 +38,8 @@ struct assay__worker {
     uint64_t token;
     const volatile int *stop;
     char log[LOG_CAP];
-    size_t log_used;
+    size_t log_used, logged; /* logged: bytes in the call under way, those forgotten too */
+    bool flooded;
     int timeout_ms; /* of the call under way */
     int64_t excused_ms;
     assay__run_delay delay; /* since it began */
@@ -43,24 +47,39 @@ struct assay__worker {
     assay__doing *fate;     /* borrowed; NULL: nobody asks */
 };
 
-/* Keeps the newest LOG_CAP / 2 .. LOG_CAP bytes; a flood costs nothing but reading it. */
-static void drain_log(void *cookie, int fd)
+/* Keeps the newest LOG_CAP / 2 .. LOG_CAP bytes. */
+static void keep_log(assay__worker *w, const char *bytes, size_t n)
+{
+    if (w->log_used + n >= LOG_CAP) {
+        memmove(w->log, w->log + w->log_used / 2, w->log_used - w->log_used / 2);
+        w->log_used -= w->log_used / 2;
+    }
+    if (w->log_used + n >= LOG_CAP)
+        w->log_used = 0;
+    memcpy(w->log + w->log_used, bytes, n);
+    w->log_used += n;
+    w->log[w->log_used] = '\0';
+}
+
+/* Who writes as fast as it is read would never let go: so much at a time, then the clock is looked
+ * at. */
+#define DRAINED_AT_ONCE (256u << 10)
+
+static assay_status drain_log(void *cookie, int fd)
 {
     assay__worker *w = cookie;
     char buf[2048];
     ssize_t n;
 
-    while ((n = read(fd, buf, sizeof buf)) > 0) {
-        if (w->log_used + (size_t)n >= LOG_CAP) {
-            memmove(w->log, w->log + w->log_used / 2, w->log_used - w->log_used / 2);
-            w->log_used -= w->log_used / 2;
-        }
-        if (w->log_used + (size_t)n >= LOG_CAP)
-            w->log_used = 0;
-        memcpy(w->log + w->log_used, buf, (size_t)n);
-        w->log_used += (size_t)n;
-        w->log[w->log_used] = '\0';
+    for (size_t got = 0; got < DRAINED_AT_ONCE && (n = read(fd, buf, sizeof buf)) > 0;
+         got += (size_t)n) {
+        keep_log(w, buf, (size_t)n);
+        w->logged += (size_t)n;
     }
+    w->flooded = w->logged > MOST_LOGGED;
+    if (w->flooded)
+        return assay__fail(ASSAY_CRASH, "more than %u MiB written", MOST_LOGGED >> 20);
+    return ASSAY_OK;
 }
 
 /* environ with the settings that must stand before any library of the worker loads: a spinning
@@ -221,8 +240,10 @@ assay_status assay__worker_start(const assay__worker_options *options, assay__wo
 
 static void describe_end(int wstatus, char *buf, size_t cap)
 {
-    if (WIFSIGNALED(wstatus))
-        (void)snprintf(buf, cap, "signal %d (%s)", WTERMSIG(wstatus), strsignal(WTERMSIG(wstatus)));
+    if (WIFSIGNALED(wstatus)) /* ours come from call_failed, which says why */
+        (void)snprintf(
+            buf, cap, "signal %d (%s)%s", WTERMSIG(wstatus), strsignal(WTERMSIG(wstatus)),
+            WTERMSIG(wstatus) == SIGKILL ? ", as when the machine is out of memory" : "");
     else
         (void)snprintf(buf, cap, "exit %d without a reply", WEXITSTATUS(wstatus));
 }
@@ -242,7 +263,7 @@ static void finish(assay__worker *w, bool kill_it, char *buf, size_t cap)
     }
     w->pid = 0;
     if (w->log_fd >= 0)
-        drain_log(w, w->log_fd);
+        (void)drain_log(w, w->log_fd);
 }
 
 /* A worker whose socket closed may still be on its way out: give it a moment, then kill it. */
@@ -259,6 +280,7 @@ static void reap_crashed(assay__worker *w, char *buf, size_t cap)
         usleep(5000);
     }
     finish(w, true, buf, cap);
+    (void)snprintf(buf, cap, "it closed its connection and went on, killed");
 }
 
 /* "; it wrote: ..." with the last line that the worker wrote, as far as it can be printed; "" when
@@ -282,26 +304,35 @@ static void last_words(const assay__worker *w, char *buf, size_t cap)
             *buf = '?';
 }
 
-/* " while ..." of a worker that is gone; "" when it was in no code of a plug-in that is noted. */
+/* " at address ..." and " while ..." of a worker that is gone; "" when nothing is noted. */
 static void last_place(assay__worker *w, char *buf, size_t cap)
 {
+    char fault[64], place[600];
+
     buf[0] = '\0';
     if (w->doing == NULL)
         return;
-    buf[0] = ' ';
-    assay__doing_text(w->doing, buf + 1, cap - 1);
-    if (buf[1] == '\0')
-        buf[0] = '\0';
+    assay__doing_fault_text(w->doing, fault, sizeof fault);
+    assay__doing_text(w->doing, place, sizeof place);
+    (void)snprintf(buf, cap, "%s%s%s%s", fault[0] != '\0' ? " " : "", fault,
+                   place[0] != '\0' ? " " : "", place);
     if (w->fate != NULL)
         memcpy(w->fate, w->doing, sizeof *w->fate);
 }
 
 static assay_status call_failed(assay__worker *w, assay_status status)
 {
-    char end[128] = "", words[128], place[640] = "";
+    char end[128] = "", words[128], place[700] = "";
 
     switch (status) {
     case ASSAY_CRASH:
+        if (w->flooded) {
+            finish(w, true, end, sizeof end);
+            last_words(w, words, sizeof words);
+            return assay__fail(ASSAY_CRASH,
+                               "it wrote more than %u MiB to standard output and error: killed%s",
+                               MOST_LOGGED >> 20, words);
+        }
         reap_crashed(w, end, sizeof end);
         last_words(w, words, sizeof words);
         last_place(w, place, sizeof place);
@@ -369,6 +400,8 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
     w->token++;
     w->timeout_ms = timeout_ms;
     w->excused_ms = 0;
+    w->logged = 0;
+    w->flooded = false;
     assay__run_delay_begin(&w->delay, w->pid);
     status = assay__message_send(w->socket, w->token, request, fds, fd_count);
     json_decref(request);
@@ -385,7 +418,7 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
         status = call_failed(w, status);
     if (status == ASSAY_OK) {
         *reply = json_incref(m.body);
-        drain_log(w, w->log_fd);
+        (void)drain_log(w, w->log_fd);
         w->log_used = 0; /* a later crash shall not be told in the words of this one */
     }
     assay__message_clear(&m);

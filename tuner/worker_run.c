@@ -10,6 +10,7 @@
 
 #include "runtime/error.h"
 #include "tuner/worker.h"
+#include "tuner/worker_guard.h"
 
 void assay__worker_addresses(const assay__worker_problem *p, char *inputs, char *output,
                              void *out[ASSAY_MAX_OPERANDS])
@@ -128,6 +129,8 @@ assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assa
         status = map_sets(p, m);
     if (status != ASSAY_OK)
         assay__worker_release(s);
+    else
+        assay__guard_limit(json_number_value(json_object_get(request, "memory_bytes")));
     return status;
 }
 

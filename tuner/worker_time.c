@@ -16,6 +16,7 @@
 #include "tuner/core_clock.h"
 #include "tuner/stats.h"
 #include "tuner/worker.h"
+#include "tuner/worker_guard.h"
 
 #define MAX_SETS  4096u
 #define MAX_INNER 1000000u
@@ -50,6 +51,7 @@ typedef struct timing {
     bool gave_up;     /* the clock stayed low */
     size_t calm_from; /* samples before this place were disturbed, and others taken for them */
     size_t retakes;
+    assay__guard_held held; /* after the first call */
 } timing;
 
 void assay__worker_pool_clear(struct assay__worker_pool **p)
@@ -293,6 +295,7 @@ static assay_status warm_up(const assay__worker_kernel *k, const pool *p, timing
     t->total_ns = 0;
     t->is_steady = true;
     ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock)); /* page faults, JIT, thread start */
+    assay__guard_hold(&t->held);
     if (is_endless(t))
         return ASSAY_OK;
     ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock));
@@ -628,6 +631,7 @@ static assay_status time_variant(run *r, json_t *request, json_t *reply)
     if (r->clock.quality == ASSAY_TIMING_HOST || r->t->core.is_scripted)
         r->t->speeds = json_array();
     ASSAY_TRY(time_spans(r, samples));
+    assay__guard_report(&r->t->held, reply);
     return show_output(r, request, reply);
 }
 

@@ -10,7 +10,7 @@ export TMPDIR=$WORK/tmp
 expect 0 '*' '*' assay bench --json
 query '.schema == "assay.bench/2"'
 query '[.rows[].what] | index("open, no store") != null and index("pick, call-site cache, p50") != null and
-    index("start, assay pick") != null and index("ingest, measurement + accuracy") != null and
+    index("start, assay pick") != null and index("start, fresh worker") != null and index("ingest, measurement + accuracy") != null and
     index("clock, chains: slopes off 3 to 1") != null and index("peak, copy_nt_t1") != null and index("A/A, false winners") != null and
     index("planted 5 %, not found") != null and (length == (unique | length))'
 query '.rows | all(.value >= 0 and .lo <= .value and .value <= .hi and .n >= 1)'

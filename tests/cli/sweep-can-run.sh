@@ -12,7 +12,7 @@ plugins=$ASSAY_BUILD/lib/assay:$ASSAY_BUILD/tests/plugins
 expect 0 'add f32,f32,f32 n=31337*villains/v_honest*1 tied of 2*' '*1 candidates rejected: 0 wrong, 1 crashed, *' \
     sweep "$plugins" --shape n=31337 --backend villains --kernel v_honest --kernel v_can_run_segv
 rows() { sqlite3 "$db" "SELECT $1"; }
-crashed='the worker ended: signal 11 (Segmentation fault) in can_run_fn of villains/v_can_run_segv'
+crashed='the worker ended: signal 11 (Segmentation fault) at address 0x8 in can_run_fn of villains/v_can_run_segv'
 [ "$(rows "group_concat(k.name || ' ' || v.tunables || ' ' || m.verdict || ' ' || m.reason) FROM measurement m
     JOIN revision v ON v.id = m.revision JOIN kernel k ON k.id = v.kernel WHERE m.verdict NOT IN ('ok', 'noisy')")" = \
     "v_can_run_segv unroll=1 crashed $crashed" ] || { rows '* FROM measurement' && exit 1; }

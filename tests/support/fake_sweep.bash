@@ -52,7 +52,7 @@ facts() {
         SELECT p.text, k.name, r.tunables FROM route t JOIN problem p ON p.id = t.problem
         JOIN revision r ON r.id = t.winner_revision JOIN kernel k ON k.id = r.kernel
         WHERE t.superseded_utc IS NULL ORDER BY 1;
-        SELECT p.text, k.name, r.tunables, 'quarantined' FROM quarantine q JOIN problem p ON p.id = q.problem
+        SELECT ifnull(p.text, 'all'), k.name, r.tunables, 'quarantined' FROM quarantine q LEFT JOIN problem p ON p.id = q.problem
         JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel ORDER BY 1, 2, 3"
 }
 

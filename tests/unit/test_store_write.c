@@ -395,6 +395,44 @@ START_TEST(stability_and_quarantine_are_found)
 }
 END_TEST
 
+static void put_fate(int64_t problem, assay__verdict verdict)
+{
+    assay__db_measurement m = store_measurement(&rows);
+
+    m.problem = problem;
+    m.verdict = verdict;
+    put_measurement(&m);
+    if (verdict != ASSAY__VERDICT_OK)
+        ck_assert_int_eq(
+            assay__db_put_quarantine(db, rows.revision, rows.deployment, problem, "by hand"),
+            ASSAY_OK);
+}
+
+static void check_failures(int64_t failed, int succeeded)
+{
+    int64_t seen_failed = -1;
+    int seen_succeeded = -1;
+
+    ck_assert_int_eq(
+        assay__db_count_failures(db, rows.revision, rows.deployment, &seen_failed, &seen_succeeded),
+        ASSAY_OK);
+    ck_assert_int_eq(seen_failed, failed);
+    ck_assert_int_eq(seen_succeeded, succeeded);
+}
+
+/* Of problems where it crashed or hung; where it was wrong it ran. */
+START_TEST(failures_of_a_variant_are_counted)
+{
+    check_failures(0, 0);
+    put_fate(store_put_problem(db, 91), ASSAY__VERDICT_CRASHED);
+    put_fate(store_put_problem(db, 92), ASSAY__VERDICT_TIMEOUT);
+    put_fate(store_put_problem(db, 93), ASSAY__VERDICT_WRONG);
+    check_failures(2, 0);
+    put_fate(rows.problem, ASSAY__VERDICT_OK);
+    check_failures(2, 1);
+}
+END_TEST
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
 START_TEST(batch_is_all_or_nothing)
@@ -761,6 +799,7 @@ int main(void)
     tcase_add_test(row, accuracy_comes_back_whole);
     tcase_add_test(row, accuracy_failure_outweighs_what_passed);
     tcase_add_test(row, stability_and_quarantine_are_found);
+    tcase_add_test(row, failures_of_a_variant_are_counted);
     tcase_add_test(batch, batch_is_all_or_nothing);
     tcase_add_test(batch, batch_that_sqlite_rolled_back_takes_nothing_more);
     tcase_add_test(batch, close_drops_an_open_batch);

@@ -3,11 +3,14 @@
 /* tests/unit/test_villains.c -- each villain has its fault, and no other: tests of the sweep that
  * rely on them would pass for nothing otherwise. */
 #include <check.h>
+#include <dlfcn.h>
+#include <fenv.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -405,6 +408,172 @@ START_TEST(villain_ends_its_process_or_never)
 }
 END_TEST
 
+/* In a process of its own, what is written there unseen: the status of the last of `calls`, or how
+ * it ended as of waitpid, negative. */
+static int after_calls(const char *const *names, size_t calls)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        assay_status last = ASSAY_OK;
+        const assay_backend *b = villains->backend;
+        assay_instance *instance = NULL;
+        (void)!freopen("/dev/null", "w", stderr);
+        if (b->open(NULL, &instance) != ASSAY_OK)
+            _exit(99);
+        for (size_t i = 0; i < calls; i++) {
+            const assay_launch launch = {.struct_size = sizeof launch,
+                                         .operand_count = 3,
+                                         .problem = &c.problem,
+                                         .operands = c.operands,
+                                         .instance = instance};
+            last = b->launch(instance, kernel((assay_op_id)c.problem.op, names[i])->run, &launch);
+        }
+        _exit((int)last);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -status;
+}
+
+/* An error shows one call late, whoever is called; or only once it is another. */
+START_TEST(villain_chatty_shows_one_call_late)
+{
+    static const char *const err[] = {"v_chatty_err", "v_chatty_err", "v_honest"};
+    static const char *const to_others[] = {"v_chatty_err", "v_honest", "v_honest"};
+    static const char *const late[] = {"v_chatty_late", "v_chatty_late", "v_honest", "v_honest"};
+
+    begin_op(_i);
+    ck_assert_int_eq(after_calls(err, 1), ASSAY_OK);
+    ck_assert_int_eq(after_calls(err, 2), ASSAY_DEVICE);
+    ck_assert_int_eq(after_calls(to_others, 2), ASSAY_DEVICE);
+    ck_assert_int_eq(after_calls(to_others, 3), ASSAY_OK);
+    ck_assert_int_eq(after_calls(late, 2), ASSAY_OK);
+    ck_assert_int_eq(after_calls(late, 3), ASSAY_DEVICE);
+    ck_assert_int_eq(after_calls(late, 4), ASSAY_OK);
+    ck_assert_int_eq(run("v_chatty_err"), 0);
+    ck_assert_int_eq(run("v_chatty_late"), 0);
+    end();
+}
+END_TEST
+
+START_TEST(villain_lost_loses_the_device_for_all)
+{
+    static const char *const lost[] = {"v_honest", "v_lost", "v_honest", "v_twin"};
+
+    begin_op(_i);
+    ck_assert_int_eq(after_calls(lost, 1), ASSAY_OK);
+    for (size_t calls = 2; calls <= 4; calls++)
+        ck_assert_int_eq(after_calls(lost, calls), ASSAY_DEVICE);
+    end();
+}
+END_TEST
+
+START_TEST(villain_rounds_leaves_rounding_behind)
+{
+    const int before = fegetround();
+
+    begin_op(_i);
+    ck_assert_int_eq(run("v_rounds"), 0);
+    const int after = fegetround();
+    ck_assert_int_eq(fesetround(before), 0);
+    ck_assert_int_eq(after, FE_TOWARDZERO);
+    ck_assert_int_ne(after, before);
+    end();
+}
+END_TEST
+
+static int next_fd(void)
+{
+    int fd = dup(0);
+
+    close(fd);
+    return fd;
+}
+
+/* In a process that nobody looks for leaks in. */
+START_TEST(villain_leak_keeps_a_descriptor_of_each_call)
+{
+    int status = 0;
+
+    begin_op(_i);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        const assay_kernel_desc *k = kernel((assay_op_id)c.problem.op, "v_leak");
+        const int before = next_fd();
+        int64_t wrong = 0;
+        for (int i = 0; i < 5; i++) {
+            plugin_case_poison(&c);
+            wrong += plugin_case_run(&c, k, NULL) != ASSAY_OK || wrong_elements() != 0;
+        }
+        _exit(wrong == 0 && next_fd() - before == 5 ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    end();
+}
+END_TEST
+
+/* Work, not time: passes over the operands in calls 1 to 6. */
+START_TEST(villain_times_mislead)
+{
+    static const struct {
+        const char *name;
+        int64_t passes[6];
+    } work[] = {{"v_coldfast", {1, 5, 5, 5, 5, 5}},
+                {"v_coldslow", {10, 1, 1, 1, 1, 1}},
+                {"v_bimodal", {1, 2, 1, 2, 1, 2}}};
+    char path[512];
+    const char *build = getenv("ASSAY_BUILD");
+
+    snprintf(path, sizeof path, "%s/tests/plugins/assay_villains.so",
+             build != NULL ? build : "build");
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    const int64_t *passes = handle != NULL ? dlsym(handle, "assay_plugin_passes") : NULL;
+    ck_assert_ptr_nonnull(passes);
+    begin(ASSAY_OP_add, ADD, 0);
+    for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+        for (int call = 0; call < 6; call++) {
+            const int64_t before = *passes;
+            ck_assert_int_eq(run(work[i].name), 0);
+            ck_assert_msg(*passes - before == work[i].passes[call], "%s: call %d", work[i].name,
+                          call + 1);
+        }
+    end();
+    dlclose(handle);
+}
+END_TEST
+
+/* Within bounds that the worker sets: as it does not end well, so here. */
+START_TEST(villain_takes_all_that_there_is)
+{
+    static const char *const bomb[] = {"v_bomb"}, *const overflow[] = {"v_overflow"};
+    const struct rlimit no_core = {0, 0};
+
+    begin_op(_i);
+    setrlimit(RLIMIT_CORE, &no_core);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+    struct rlimit before, data;
+    ck_assert_int_eq(getrlimit(RLIMIT_DATA, &before), 0);
+    data = before;
+    data.rlim_cur = (rlim_t)256 << 20;
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &data), 0);
+    ck_assert_int_eq(after_calls(bomb, 1), ASSAY_NOMEM);
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &before), 0);
+    const int ended = after_calls(overflow, 1);
+    ck_assert_msg(ended < 0 && WTERMSIG(-ended) == SIGSEGV, "%d", ended);
+#else
+    (void)bomb;
+    (void)overflow;
+#endif
+    ck_assert_int_eq(end_of("v_flood", false), -1);
+    ck_assert_int_eq(end_of("v_mute", false), -1);
+    end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("villains");
@@ -427,6 +596,12 @@ int main(void)
     tcase_add_loop_test(tcase, villain_returns_what_it_should_not, 0, 2);
     tcase_add_loop_test(tcase, villain_babbles_into_what_is_open, 0, 2);
     tcase_add_loop_test(tcase, villain_ends_its_process_or_never, 0, 2);
+    tcase_add_loop_test(tcase, villain_chatty_shows_one_call_late, 0, 2);
+    tcase_add_loop_test(tcase, villain_lost_loses_the_device_for_all, 0, 2);
+    tcase_add_loop_test(tcase, villain_rounds_leaves_rounding_behind, 0, 2);
+    tcase_add_loop_test(tcase, villain_leak_keeps_a_descriptor_of_each_call, 0, 2);
+    tcase_add_test(tcase, villain_times_mislead);
+    tcase_add_loop_test(tcase, villain_takes_all_that_there_is, 0, 2);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

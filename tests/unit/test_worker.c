@@ -371,6 +371,83 @@ START_TEST(notes_of_the_dead_are_printable_and_end)
 }
 END_TEST
 
+/* ---- what villains do to their worker ---- */
+
+/* One launch of a villain in a worker of its own, with the limits of a problem. */
+static assay_status run_villain(const char *kernel, int timeout_ms, json_t **reply)
+{
+    char path[512];
+    const char *build = getenv("ASSAY_BUILD");
+    const assay__worker_options options = {.plugin_path = path};
+    json_t *prepare = json_pack("{s:s, s:s, s:i, s:f}", "cmd", "prepare", "problem",
+                                "add f32,f32,f32 n=1000", "align", 16, "memory_bytes", 256e6);
+    assay__worker *w = NULL;
+    assay__output_plan out;
+    assay__input_plan in;
+    assay_problem problem;
+    void *map;
+
+    (void)snprintf(path, sizeof path, "%s/tests/plugins/assay_villains.so",
+                   build != NULL ? build : "build");
+    must(assay_problem_parse("add f32,f32,f32 n=1000", &problem));
+    must(assay__input_plan_make(&problem, 16, &in));
+    must(assay__output_plan_make(&problem, 16, &out));
+    const int fds[] = {make_file(in.total, &map), make_file(out.total, &map)};
+    must(assay__worker_start(&options, &w));
+    must(assay__worker_call(w, prepare, fds, 2, 10000, reply));
+    json_decref(*reply);
+    assay_status status =
+        assay__worker_call(w,
+                           json_pack("{s:s, s:s, s:s, s:[], s:i}", "cmd", "run", "backend",
+                                     "villains", "kernel", kernel, "tunables", "set", 0),
+                           NULL, 0, timeout_ms, reply);
+    assay__worker_stop(&w);
+    close(fds[0]);
+    close(fds[1]);
+    return status;
+}
+
+static const struct fate {
+    const char *kernel;
+    assay_status status;
+    const char *text;
+} fates[] = {
+    {"v_honest", ASSAY_OK, ""},
+    {"v_flood", ASSAY_CRASH,
+     "it wrote more than 16 MiB to standard output and error: killed; it wr"},
+    {"v_mute", ASSAY_CRASH, "the worker ended: it closed its connection and went on, killed"},
+    {"v_exit", ASSAY_CRASH, "the worker ended: exit 0 without a reply"},
+    {"v_rounds", ASSAY_DEVICE, "another floating-point environment behind"},
+    {"v_lost", ASSAY_DEVICE, "v_lost: the device is lost"},
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+    {"v_segv", ASSAY_CRASH, "signal 11 (Segmentation fault) at address 0x8"},
+    {"v_overflow", ASSAY_CRASH, "signal 11 (Segmentation fault) as its stack overflowed"},
+    {"v_bomb", ASSAY_DEVICE, "status 2 (NOMEM)"},
+#endif
+};
+
+START_TEST(villain_in_a_worker_has_its_fate)
+{
+    const struct fate *f = &fates[_i];
+    json_t *reply = NULL;
+    const assay_status status = run_villain(f->kernel, 60000, &reply);
+
+    ck_assert_msg(status == f->status, "%s: %s", f->kernel, assay_last_error());
+    ck_assert_msg(status == ASSAY_OK || strstr(assay_last_error(), f->text) != NULL, "%s: %s",
+                  f->kernel, assay_last_error());
+    json_decref(reply);
+}
+END_TEST
+
+START_TEST(worker_that_hangs_is_given_up)
+{
+    json_t *reply = NULL;
+
+    ck_assert_int_eq(run_villain("v_hang", 200, &reply), ASSAY_TIMEOUT);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "no reply within 200 ms"));
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "__worker") == 0) /* what a test has started */
@@ -390,6 +467,10 @@ int main(int argc, char **argv)
     tcase_add_test(tcase, kernels_answer_for_each_variant);
     tcase_add_test(tcase, worker_that_dies_of_a_plugin_says_of_which);
     tcase_add_test(tcase, notes_of_the_dead_are_printable_and_end);
+    tcase_set_timeout(tcase, 120);
+    tcase_add_loop_test(tcase, villain_in_a_worker_has_its_fate, 0,
+                        (int)(sizeof fates / sizeof *fates));
+    tcase_add_test(tcase, worker_that_hangs_is_given_up);
     suite_add_tcase(s, tcase);
 
     SRunner *runner = srunner_create(s);

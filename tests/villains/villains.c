@@ -39,6 +39,21 @@
  *   v_abort       calls abort
  *   v_exit        calls exit(0), as if all were well
  *   v_hang        never returns
+ *   v_bomb        takes memory and fills it until there is none
+ *   v_overflow    calls itself without end
+ *   v_flood       writes to standard error without end
+ *   v_mute        closes every descriptor that it can find, and never returns
+ *   v_leak        keeps 1 MiB and a descriptor of each call
+ *   v_chatty_err  a device error of each call shows in the next one
+ *   v_chatty_late the same, in the next call of another kernel
+ *   v_lost        loses the device: this call fails, and all later ones of the process
+ *   v_rounds      leaves rounding towards zero behind
+ *
+ * Right, with times that mislead; add:
+ *   v_coldfast    the first call of a process takes a fifth of what the others take
+ *   v_coldslow    ten times what they take
+ *   v_bimodal     every second call takes twice as long
+ *   v_leak_some, v_leak_many   n % 1000 == 776, 777: v_leak in 20 and in 500 variants
  *
  * Right, but for what they do when asked whether they can run; add, the best rank of all:
  *   v_can_run_segv    n that ends in 31337: writes to address 8, asked about its second variant
@@ -65,16 +80,9 @@
 #include "gen/config.h"
 #include "runtime/host_backend.h"
 #include "runtime/op_params.h"
+#include "tests/villains/villains.h"
 
-typedef struct job {
-    const assay_launch *launch;
-    bool is_matmul;
-    int64_t m, n, k; /* add: 1, n, 0 */
-    int64_t count;   /* of the output */
-    float *a, *b, *y;
-} job;
-
-static job read_job(const assay_launch *launch)
+job read_job(const assay_launch *launch)
 {
     const assay_problem *p = launch->problem;
     job j = {.launch = launch, .is_matmul = p->op == ASSAY_OP_matmul};
@@ -91,7 +99,7 @@ static job read_job(const assay_launch *launch)
 
 /* ---- right answers ---- */
 
-static void slow_add(const job *j)
+void slow_add(const job *j)
 {
     for (int64_t i = 0; i < j->n; i++) {
         /* By way of memory, one at a time. */
@@ -136,7 +144,7 @@ static void fast_matmul(const job *j, int64_t k)
     }
 }
 
-static job run_fast(const assay_launch *launch)
+job run_fast(const assay_launch *launch)
 {
     job j = read_job(launch);
 
@@ -631,7 +639,21 @@ static bool can_run_moody(const assay_problem *problem, const int64_t *tunables)
         .error_tile = tile, .error_factor = factor                                             \
     }
 
-static const char *const sources[] = {"tests/villains/villains.c", NULL};
+#define LEAK(label, can_run_, tunables_, count)                                            \
+    {                                                                                      \
+        .struct_size = sizeof(assay_kernel_desc), .name = label, .op = ASSAY_OP_add,       \
+        .dtype_count = 3, .dtypes = {ASSAY_F32, ASSAY_F32, ASSAY_F32},                     \
+        .caps = {TAKES(0), TAKES(0), TAKES(0)}, .default_rank = 50, .tunables = tunables_, \
+        .tunable_count = count, .can_run = can_run_, .sources = sources,                   \
+        .claims = ASSAY_NO_CLAIMS, .entry_point = "v_leak", .run = v_leak                  \
+    }
+
+static const char *const sources[] = {"tests/villains/villains.c",
+                                      "tests/villains/villains_process.c", NULL};
+static const int64_t twenty_five[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
+                                      13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
+static const assay_tunable many[] = {{"high", twenty_five, 20, 0, "nothing"},
+                                     {"low", twenty_five, 25, 0, "nothing"}};
 static const int64_t unroll_values[] = {1, 2};
 static const assay_tunable unrolls[] = {{"unroll", unroll_values, 2, 1, "nothing"}};
 static const int64_t thread_counts[] = {1, 2, 4};
@@ -668,6 +690,20 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_abort, 50),
     BOTH(v_exit, 50),
     BOTH(v_hang, 50),
+    BOTH(v_bomb, 50),
+    BOTH(v_overflow, 50),
+    BOTH(v_flood, 50),
+    BOTH(v_mute, 50),
+    BOTH(v_leak, 50),
+    BOTH(v_chatty_err, 50),
+    BOTH(v_chatty_late, 50),
+    BOTH(v_lost, 50),
+    BOTH(v_rounds, 50),
+    ROW_ALIGNED(v_coldfast, add, "v_coldfast", 50, NULL, 0),
+    ROW_ALIGNED(v_coldslow, add, "v_coldslow", 50, NULL, 0),
+    ROW_ALIGNED(v_bimodal, add, "v_bimodal", 50, NULL, 0),
+    LEAK("v_leak_some", "n % 1000 == 776", many, 1),
+    LEAK("v_leak_many", "n % 1000 == 777", many, 2),
     ASKED(v_can_run_segv, "n % 100000 == 31337", can_run_segv, unrolls, 1),
     ASKED(v_can_run_moody, "n == 31339", can_run_moody, NULL, 0),
     ASKED(v_can_run_hang, "n == 31338", can_run_hang, NULL, 0),
@@ -681,8 +717,8 @@ static const assay_backend backend = {
     ASSAY__HOST_BACKEND_SLOTS,
     .open = assay__host_open,
     .library_identity = assay__host_library_identity,
-    .launch = assay__host_launch,
-    .measure = assay__host_measure,
+    .launch = villains_launch,
+    .measure = villains_measure,
 };
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

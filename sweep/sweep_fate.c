@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* sweep/sweep_fate.c -- who is to blame when a worker fails, and what becomes of him. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "support/format.h"
+#include "support/json.h"
+#include "sweep/sweep_internal.h"
+
+/* Problems at which a variant fails, and none at which it does not, before it is left alone
+ * everywhere: one that hangs costs ten seconds or more at each. */
+#define MOST_FAILED_PROBLEMS 3
+
+bool assay__sweep_is_fate(assay_status status)
+{
+    return status == ASSAY_CRASH || status == ASSAY_TIMEOUT || status == ASSAY_DEVICE ||
+           status == ASSAY_NUMERIC || status == ASSAY_UNSUPPORTED;
+}
+
+static void name_of(const sweep_candidate *c, char *buf, size_t cap)
+{
+    (void)snprintf(buf, cap, "%s/%s%s%s%s", c->kernel->manifest->name, c->kernel->desc->name,
+                   c->tunables_text[0] ? "{" : "", c->tunables_text,
+                   c->tunables_text[0] ? "}" : "");
+}
+
+/* ---- booking ---- */
+
+/* What the store now says of the variant at all problems holds for those under way, too; the others
+ * learn it there when their turn comes. */
+static void leave_elsewhere(sweep *s, const sweep_candidate *failed)
+{
+    char reason[sizeof failed->reason + 64];
+
+    (void)snprintf(reason, sizeof reason, "not run, as at all problems before: %s", failed->reason);
+    for (size_t i = 0; i < s->problem_count; i++)
+        for (size_t k = 0;
+             s->problems[i].candidates != NULL && !s->problems[i].skip && k < s->problems[i].count;
+             k++) {
+            sweep_candidate *c = &s->problems[i].candidates[k];
+            if (c == failed || c->out || c->revision_row != failed->revision_row)
+                continue;
+            c->out = c->recalled = true;
+            c->verdict = failed->verdict;
+            assay__text_fit(reason, c->reason, sizeof c->reason);
+            s->summary->quarantined++;
+        }
+}
+
+/* The cause is the variant, not the problem, when it never did anything else. */
+static assay_status quarantine_everywhere(sweep *s, sweep_candidate *c, bool *done)
+{
+    char reason[sizeof c->reason + 64];
+    int64_t failed = 0;
+    int succeeded = 0;
+
+    *done = false;
+    ASSAY_TRY(
+        assay__db_count_failures(s->db, c->revision_row, s->deployment_row, &failed, &succeeded));
+    if (failed < MOST_FAILED_PROBLEMS || succeeded)
+        return ASSAY_OK;
+    (void)snprintf(reason, sizeof reason, "failed at all %lld problems tried: %s",
+                   (long long)failed, c->reason);
+    *done = true;
+    return assay__db_put_quarantine(s->db, c->revision_row, s->deployment_row, 0, reason);
+}
+
+static assay_status put_fate(sweep *s, sweep_problem *p, sweep_candidate *c, bool *everywhere)
+{
+    ASSAY_TRY(assay__sweep_put_measurement(s, p, c));
+    ASSAY_TRY(
+        assay__db_put_quarantine(s->db, c->revision_row, s->deployment_row, p->row, c->reason));
+    return quarantine_everywhere(s, c, everywhere);
+}
+
+assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status)
+{
+    bool everywhere = false;
+
+    if (!assay__sweep_is_fate(status))
+        return status;
+    c->verdict = status == ASSAY_TIMEOUT ? ASSAY__VERDICT_TIMEOUT : ASSAY__VERDICT_CRASHED;
+    c->out = true;
+    assay__text_fit(assay_last_error(), c->reason, sizeof c->reason);
+    if (status == ASSAY_TIMEOUT)
+        s->summary->timed_out++;
+    else
+        s->summary->crashed++;
+    s->summary->quarantined++;
+    ASSAY_TRY(assay__db_begin(s->db));
+    status = put_fate(s, p, c, &everywhere);
+    if (status != ASSAY_OK) {
+        assay__db_rollback(s->db);
+        return status;
+    }
+    ASSAY_TRY(assay__db_commit(s->db));
+    if (everywhere)
+        leave_elsewhere(s, c);
+    return ASSAY_OK;
+}
+
+/* ---- blame ---- */
+
+assay_status assay__sweep_fresh(sweep *s, sweep_problem *p, assay__worker **w)
+{
+    const assay_status status = assay__sweep_worker(s, p, w);
+
+    return assay__sweep_is_fate(status)
+               ? assay__fail_context(ASSAY_UNAVAILABLE, "a fresh worker for %s", p->text)
+               : status;
+}
+
+/* Runs `before` as he ran, then the other once, in a fresh worker: does the fault come again? */
+static assay_status repeat(sweep *s, sweep_problem *p, sweep_candidate *before,
+                           sweep_candidate *behind)
+{
+    assay__worker *w = NULL;
+    assay_status status;
+
+    ASSAY_TRY(assay__sweep_fresh(s, p, &w));
+    status = assay__sweep_rehearse(s, p, before, w);
+    if (status == ASSAY_OK)
+        status = assay__sweep_run_set(s, p, behind, w, 0);
+    assay__worker_stop(&w);
+    return status;
+}
+
+static assay_status suspect(sweep *s, sweep_problem *p, sweep_candidate *before,
+                            sweep_candidate *behind, const char *text)
+{
+    char name[300], said[sizeof before->reason];
+    assay_status status;
+
+    if (before->out)
+        return ASSAY_OK; /* wrong, and now it is known what else he does */
+    status = repeat(s, p, before, behind);
+    if (status != ASSAY_OK && !assay__sweep_is_fate(status))
+        return status;
+    before->suspicions++;
+    if (status == ASSAY_OK && before->suspicions < 2)
+        return ASSAY_OK;
+    assay__text_fit(status == ASSAY_OK ? text : assay_last_error(), said, sizeof said);
+    name_of(behind, name, sizeof name);
+    return assay__sweep_fate(s, p, before,
+                             assay__fail(ASSAY_CRASH,
+                                         "leaves a fault behind that shows in the next call, as of "
+                                         "%s: %s",
+                                         name, said));
+}
+
+assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                sweep_candidate *before, assay__worker **w, const char *kind,
+                                assay_status status)
+{
+    char text[sizeof c->reason], name[300], other[300];
+
+    assay__worker_stop(w); /* what a device or a heap has come to is nobody else's */
+    if (before == NULL || before == c || c->out || c->pardoned ||
+        (status != ASSAY_CRASH && status != ASSAY_DEVICE))
+        return assay__sweep_fate(s, p, c, status);
+    assay__text_fit(assay_last_error(), text, sizeof text);
+    c->pardoned = true;
+    c->checked = c->checked && c->verdict != ASSAY__VERDICT_NONE;
+    status = assay__sweep_attempt(s, p, c, w, kind);
+    assay__worker_stop(w); /* the next one uses its memory */
+    if (status != ASSAY_OK)
+        return assay__sweep_fate(s, p, c, status);
+    name_of(c, name, sizeof name);
+    name_of(before, other, sizeof other);
+    assay__sweep_warn(s, "%s: %s failed where %s had run before, and alone it does not: %s",
+                      p->text, name, other, text);
+    return suspect(s, p, before, c, text);
+}
+
+/* ---- leaks ---- */
+
+/* "12 MiB of memory and 40 descriptors" */
+static void leak_text(const sweep_candidate *c, char *buf, size_t cap)
+{
+    const bool has_bytes = c->leaked_bytes > 0, has_fds = c->leaked_fds > 0;
+    char memory[112] = "", files[64] = "";
+
+    if (has_bytes)
+        (void)snprintf(memory, sizeof memory, "%s of memory",
+                       assay__format_bytes((double)c->leaked_bytes).text);
+    if (has_fds)
+        (void)snprintf(files, sizeof files, "%s%d descriptors", has_bytes ? " and " : "",
+                       c->leaked_fds);
+    (void)snprintf(buf, cap, "leaks %s%s in one stay", memory, files);
+}
+
+void assay__sweep_reason(const sweep_candidate *c, char *buf, size_t cap)
+{
+    char leak[200] = "";
+
+    if (c->leaked_bytes > 0 || c->leaked_fds > 0)
+        leak_text(c, leak, sizeof leak);
+    (void)snprintf(buf, cap, "%s%s%s", leak, leak[0] != '\0' && c->reason[0] != '\0' ? "; " : "",
+                   c->reason);
+}
+
+void assay__sweep_note_leak(sweep *s, const sweep_problem *p, sweep_candidate *c,
+                            const json_t *reply)
+{
+    const double bytes = json_number_value(json_object_get(reply, "leaked_bytes"));
+    const int fds = (int)json_integer_value(json_object_get(reply, "leaked_fds"));
+    const bool is_known = c->leaked_bytes > 0 || c->leaked_fds > 0;
+    char text[200], name[300];
+
+    s->is_worker_spent |= bytes > 0 || fds > 0 || json_is_true(json_object_get(reply, "is_spent"));
+    if (!(bytes > 0) && fds <= 0)
+        return;
+    c->leaked_bytes = (float)bytes;
+    c->leaked_fds = fds;
+    if (is_known)
+        return;
+    leak_text(c, text, sizeof text);
+    name_of(c, name, sizeof name);
+    assay__sweep_warn(s, "%s: %s %s; its worker is replaced", p->text, name, text);
+}
+
+/* ---- another chance ---- */
+
+bool assay__sweep_is_tried(const sweep *s, const assay_digest *variant)
+{
+    const assay__sweep_retry *retry = s->o->retry;
+
+    for (size_t i = 0; retry != NULL && i < retry->count; i++)
+        if (assay_digest_equal(&retry->variants[i], variant))
+            return true;
+    return retry == NULL;
+}
+
+/* Far behind is right, too. */
+assay_status assay__sweep_acquit(sweep *s, sweep_problem *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        const bool is_right = c->verdict == ASSAY__VERDICT_OK || c->verdict == ASSAY__VERDICT_NOISY;
+        if (!c->on_trial || !is_right || !(c->screen_ns > 0))
+            continue;
+        ASSAY_TRY(assay__db_lift_quarantine(s->db, c->revision_row, s->deployment_row, p->row));
+        ASSAY_TRY(assay__db_lift_quarantine(s->db, c->revision_row, s->deployment_row, 0));
+    }
+    return ASSAY_OK;
+}
+
+/* ---- what people are told ---- */
+
+static bool is_rejected(const sweep_candidate *c)
+{
+    return c->verdict == ASSAY__VERDICT_WRONG || c->verdict == ASSAY__VERDICT_CRASHED ||
+           c->verdict == ASSAY__VERDICT_TIMEOUT || c->verdict == ASSAY__VERDICT_IMPOSSIBLE ||
+           c->verdict == ASSAY__VERDICT_MISTRUSTED;
+}
+
+void assay__sweep_tell_fates(const sweep *s, const sweep_problem *p)
+{
+    for (size_t i = 0; s->o->fate != NULL && p->candidates != NULL && i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        const assay__fate fate = {p->text,
+                                  c->kernel->manifest->name,
+                                  c->kernel->desc->name,
+                                  c->tunables_text,
+                                  c->verdict,
+                                  c->reason};
+        if (is_rejected(c) && !c->recalled)
+            s->o->fate(s->o->cookie, &fate);
+    }
+}
