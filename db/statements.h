@@ -11,6 +11,7 @@ extern const assay__sql assay__sql_stale[];
 extern const assay__sql assay__sql_results[];
 extern const assay__sql assay__sql_report[];
 extern const assay__sql assay__sql_facts[];
+extern const assay__sql assay__sql_quarantine_list[];
 
 /* Tables of statements; the last is NULL, each ends with a NULL name. */
 extern const assay__sql *const assay__sql_tables[];
