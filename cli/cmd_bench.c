@@ -56,9 +56,8 @@ static const assay__arg option_rows[] = {
 
 static const assay__args_spec spec = {
     .command = "assay bench",
-    .summary = "Measures starting, opening, picking and storing, the clock, peaks, and how often "
-               "twins are "
-               "told apart",
+    .summary = "Measures starting, opening, picking, storing, the clock and peaks, and how often "
+               "twins differ",
     .example = "assay bench\n"
                "assay bench --only twins --self-test\n"
                "assay bench --db assay.db --format csv",

@@ -23,7 +23,7 @@ done
 [ $bad -eq 0 ] || exit 1
 [ -x bin/assay ] || exit 0
 bin/assay --version || exit 1
-# What is opened at run time is ours too, whatever this machine has beside it.
+# What is opened at run time is ours too, whatever this machine has beside it; counters are what it has.
 opened() { LD_DEBUG=files "$1" devices 2>&1 >"$WORK/devices" | sed -nE 's/.*calling init: (.*)/\1/p' | sort -u; }
 opened bin/assay >"$WORK/opened"
 grep -q '/libc\.so' "$WORK/opened" || { echo "the loader of this system does not tell" && exit 77; }
@@ -31,7 +31,7 @@ for name in $(sed -nE 's/^bundle: (lib(openblas|blis|dnnl|sleef)\.so\.[0-9]+)$/\
     [ -e "lib/assay/libs/$name" ] || { echo "$name was not copied" && exit 1; }
     grep -q "/$name" "$WORK/opened" || grep -q "built without" "$WORK/devices" || { echo "$name is not opened" && exit 1; }
 done
-grep -vE "^($PWD|$PWD/bin/\.\.)/|/(ld-linux[^/]*|lib(c|m|mvec|dl|pthread|rt))\.so[.0-9]*$|^/etc|linux-vdso" "$WORK/opened" && echo "these are not ours" && exit 1
+grep -vE "^($PWD|$PWD/bin/\.\.)/|/(ld-linux[^/]*|lib(c|m|mvec|dl|pthread|rt|papi|pfm))\.so[.0-9]*$|^/etc|linux-vdso" "$WORK/opened" && echo "these are not ours" && exit 1
 # What was measured beside the source tree is measured for the bundle, though its libraries lie elsewhere.
 bundle=$PWD
 cd - >/dev/null || exit 1

@@ -124,6 +124,10 @@ START_TEST(migrations_at_once_happen_once)
                     "ALTER TABLE sweep DROP COLUMN aa_floor;"
                     "ALTER TABLE visit DROP COLUMN is_twin;"
                     "ALTER TABLE measurement DROP COLUMN ratio_level;"
+                    "ALTER TABLE visit DROP COLUMN flags;"
+                    "ALTER TABLE visit DROP COLUMN rejected_json;"
+                    "ALTER TABLE visit DROP COLUMN stop_reason;"
+                    "DROP TABLE counter_source; DROP TABLE counter;"
                     "PRAGMA user_version = 0");
     run_race(8, 1);
     is_sound(8);
