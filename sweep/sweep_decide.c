@@ -11,9 +11,17 @@
 #include "sweep/sweep_internal.h"
 #include "tuner/stats.h"
 
+/* A process that runs what leaves files open at every call can soon open none: such a one is
+ * measured, and never published in the default's place. */
+static bool is_safe(const sweep_candidate *c)
+{
+    return c->leaked_fds == 0 || c->is_default;
+}
+
 static bool competes(const sweep_candidate *c, size_t visits)
 {
-    return c->verdict == ASSAY__VERDICT_OK && !c->out && c->visit_count >= visits && visits > 0;
+    return c->verdict == ASSAY__VERDICT_OK && !c->out && c->visit_count >= visits && visits > 0 &&
+           is_safe(c);
 }
 
 /* Still in doubt after the looks so far. */
@@ -328,7 +336,7 @@ static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const swee
 
 static bool stands(const sweep_candidate *c)
 {
-    return c->verdict == ASSAY__VERDICT_OK && !c->out;
+    return c->verdict == ASSAY__VERDICT_OK && !c->out && is_safe(c);
 }
 
 /* For a chosen one that turned out wrong while it was confirmed: the default, else the fastest that

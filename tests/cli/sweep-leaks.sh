@@ -32,3 +32,9 @@ done=$(sql "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revis
     { echo "nobody leaks" && sql 'SELECT reason, count(*) FROM measurement GROUP BY 1' && exit 1; }
 [ "$(sql 'SELECT count(*) FROM quarantine')" = 0 ] || { echo "somebody is in quarantine" && exit 1; }
 [ "$(sql 'PRAGMA integrity_check')" = ok ] || exit 1
+
+# However quick it is, nobody is given what will let him open no more files.
+expect 0 '*' '*' assay sweep --db "$WORK/quick.db" --plugins "$ASSAY_BUILD/lib/assay:$ASSAY_BUILD/tests/plugins" --backend villains \
+    --op matmul --dtype f32 --shape m=160,n=160,k=160 --kernel v_honest --kernel v_leak --profile quick --quiet
+[ "$(sqlite3 "$WORK/quick.db" "SELECT k.name FROM route t JOIN revision r ON r.id = t.winner_revision
+    JOIN kernel k ON k.id = r.kernel")" = v_honest ] || { echo "a leak was published" && exit 1; }
