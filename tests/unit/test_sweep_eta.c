@@ -16,6 +16,14 @@
 
 #define MOST 20000
 
+/* Of the whole: with sanitizers, for a reason not known yet, the screening leaves others in doubt,
+ * and stays that would confirm count until it is known that there are none. */
+#ifdef __SANITIZE_ADDRESS__
+#define SLACK 0.15
+#else
+#define SLACK 0.0
+#endif
+
 static struct {
     double elapsed_s, eta_s;
     size_t done, total;
@@ -118,8 +126,7 @@ START_TEST(eta_after_a_tenth_is_right_within_a_factor_of_1_5)
         if (seen[i].elapsed_s < 0.1 * all_s || seen[i].elapsed_s > 0.95 * all_s)
             continue;
         judged++;
-        /* Confirming stays that may come, and on some machines do not, count until it is known. */
-        const double slack_s = 0.15 * all_s;
+        const double slack_s = SLACK * all_s;
         ck_assert_msg(seen[i].eta_s <= 1.5 * left_s + slack_s &&
                           seen[i].eta_s >= left_s / 1.5 - slack_s,
                       "after %.0f %% of %.3g s: %.3g s are left, not %.3g",
