@@ -15,6 +15,12 @@
 #define MAX_RUNS  64
 #define ROW_TITLE "peak, "
 
+/* Rows keep what they are given. */
+static const char *unit_text(const char *unit)
+{
+    return unit[0] == 'f' ? "flop/ns" : unit[0] == 'c' ? "call/ns" : "byte/ns";
+}
+
 static assay_status add_peak(const json_t *peak, assay__bench_rows *r)
 {
     assay_sample_summary summary;
@@ -33,7 +39,7 @@ static assay_status add_peak(const json_t *peak, assay__bench_rows *r)
         values[i] = json_number_value(json_array_get(list, i));
     ASSAY_TRY(assay__stats_summarise(values, n, 0, &summary));
     (void)snprintf(what, sizeof what, ROW_TITLE "%s", name);
-    ASSAY_TRY(assay__bench_add(r, what, unit[0] == 'f' ? "flop/ns" : "byte/ns", summary.max, &row));
+    ASSAY_TRY(assay__bench_add(r, what, unit_text(unit), summary.max, &row));
     row->lo = summary.min;
     row->hi = summary.max;
     row->n = n;

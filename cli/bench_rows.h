@@ -26,7 +26,7 @@ typedef struct assay__bench_row {
 } assay__bench_row;
 
 typedef struct assay__bench_rows {
-    assay__bench_row rows[512]; /* peaks of 128 CPUs are 150 */
+    assay__bench_row rows[512]; /* peaks of 128 CPUs are 210 */
     size_t count;
 } assay__bench_rows;
 
@@ -63,6 +63,7 @@ assay_status assay__bench_starts(const assay__bench_options *o, assay__bench_row
 assay_status assay__bench_ingest(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_clock(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_peaks(const assay__bench_options *o, assay__bench_rows *r);
+assay_status assay__bench_stays(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_twins(const assay__bench_options *o, assay__bench_rows *r);
 
 #endif

@@ -9,34 +9,22 @@
  * lengthened by 5 % and 3 % must be found: what is called equal or faster is missed, what is called
  * undecided is undecidable here and now. False alarms and misses come from the same samples, so
  * neither can be bought with the other. */
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "assay/pick.h"
-#include "calibrate/inputs.h"
-#include "cli/bench_rows.h"
+#include "cli/bench_stay.h"
 #include "runtime/error.h"
-#include "support/file.h"
-#include "support/json.h"
-#include "support/rng.h"
-#include "tuner/arena.h"
 #include "tuner/stats.h"
 #include "tuner/verdict.h"
-#include "tuner/worker_client.h"
 
 #define VISITS      7                       /* of every pair */
 #define MOST_VISITS ASSAY_LOOK_MOST(VISITS) /* of a pair that asks for more */
 #define SPANS       10
 #define SPAN_NS     30e3
 #define BUDGET_NS   2e6
-#define ALIGN       16
 #define ELEMENTS    16384 /* hot, about a span of ten calls */
-#define LIMIT_MS    30000
 
 /* What is added to the ratios of a pair, and with what it is judged. */
 typedef struct plant {
@@ -45,17 +33,14 @@ typedef struct plant {
     bool always;   /* it is to be found whatever floor pairs have here */
 } plant;
 
+static const assay__bench_effort effort = {
+    .cache = ASSAY_CACHE_HOT, .span_ns = SPAN_NS, .budget_ns = BUDGET_NS, .spans = SPANS};
+
 static const plant equals = {0.0, 0.05, true}, five = {0.05, 0.05, true},
                    three = {0.03, 0.03, false};
 
 typedef struct twins {
-    const assay__bench_options *o;
-    assay_problem problem;
-    char text[ASSAY_PROBLEM_TEXT_MAX];
-    char backend[24], kernel[64];
-    int64_t tunables[ASSAY_MAX_TUNABLES];
-    size_t tunable_count;
-    int fds[2]; /* inputs, output */
+    assay__bench_stay stay;
     assay__rng rng;
     size_t pairs;
     double *log_ratios; /* pairs * MOST_VISITS */
@@ -63,111 +48,13 @@ typedef struct twins {
     size_t *wanted;     /* per pair: that it is to have */
 } twins;
 
-/* The kernel that a machine without measurements would run. */
-static assay_status choose_kernel(twins *t)
-{
-    const assay_open_options options = {.struct_size = sizeof options,
-                                        .plugin_path = t->o->plugin_path};
-    assay_context *context = NULL;
-    assay_question question;
-    assay_route route;
-    assay_status status;
-
-    assay_question_init(&t->problem, &question);
-    question.backends = t->o->backends;
-    question.max_threads = 1;
-    ASSAY_TRY(assay_open(NULL, &options, &context));
-    status = assay_pick(context, &question, &route);
-    if (status == ASSAY_OK) {
-        const assay_kernel_desc *desc = route.binding->desc;
-        (void)snprintf(t->backend, sizeof t->backend, "%s", route.binding->manifest->name);
-        (void)snprintf(t->kernel, sizeof t->kernel, "%s", desc->name);
-        t->tunable_count = desc->tunable_count;
-        memcpy(t->tunables, route.tunables, t->tunable_count * sizeof t->tunables[0]);
-    }
-    assay_close(&context);
-    return status;
-}
-
-static assay_status make_files(twins *t)
-{
-    assay__input_plan in;
-    assay__output_plan out;
-    assay_status status = ASSAY_OK;
-    char *base;
-
-    ASSAY_TRY(assay__input_plan_make(&t->problem, ALIGN, &in));
-    ASSAY_TRY(assay__output_plan_make(&t->problem, ALIGN, &out));
-    base = calloc(1, in.total);
-    if (base == NULL)
-        return assay__fail(ASSAY_NOMEM, "no memory for inputs");
-    for (unsigned i = 0; status == ASSAY_OK && i < in.count; i++)
-        status = assay__inputs_fill(&t->problem, ASSAY_STRATUM_NORMAL, t->o->seed, i, 0, ELEMENTS,
-                                    base + in.offset[i]);
-    if (status == ASSAY_OK)
-        status = assay__memfd_sealed("assay-inputs", base, in.total, &t->fds[0]);
-    free(base);
-    if (status != ASSAY_OK)
-        return status;
-    t->fds[1] = memfd_create("assay-output", MFD_CLOEXEC);
-    if (t->fds[1] < 0 || ftruncate(t->fds[1], (off_t)out.total) != 0)
-        return assay__fail(ASSAY_NOMEM, "no memory for the output");
-    return ASSAY_OK;
-}
-
-static assay_status start_worker(const twins *t, assay__worker **worker)
-{
-    const assay__worker_options options = {.plugin_path = t->o->plugin_path};
-    json_t *reply = NULL;
-    assay_status status;
-
-    ASSAY_TRY(assay__worker_start(&options, worker));
-    status = assay__worker_call(
-        *worker, json_pack("{s:s, s:s, s:i}", "cmd", "prepare", "problem", t->text, "align", ALIGN),
-        t->fds, 2, LIMIT_MS, &reply);
-    json_decref(reply);
-    return status;
-}
-
-static assay_status median_of(const json_t *reply, double *median_ns)
-{
-    double samples[SPANS];
-    json_t *list;
-    size_t n;
-
-    ASSAY_TRY(assay__json_get_array(reply, "samples", &list));
-    n = json_array_size(list) < SPANS ? json_array_size(list) : SPANS;
-    for (size_t i = 0; i < n; i++)
-        samples[i] = json_number_value(json_array_get(list, i));
-    return assay__stats_median(samples, n, median_ns);
-}
-
-static assay_status time_once(twins *t, assay__worker *worker, double *median_ns)
-{
-    json_t *tunables = json_array(), *request, *reply = NULL;
-    assay_status status;
-
-    for (size_t i = 0; i < t->tunable_count; i++)
-        json_array_append_new(tunables, json_integer(t->tunables[i]));
-    request = json_pack("{s:s, s:s, s:s, s:o, s:i, s:f, s:i, s:f, s:f, s:f, s:I}", "cmd", "time",
-                        "backend", t->backend, "kernel", t->kernel, "tunables", tunables, "cache",
-                        ASSAY_CACHE_HOT, "span_ns", SPAN_NS, "spans", SPANS, "warm_ns", 0.0,
-                        "budget_ns", BUDGET_NS, "rotate_bytes", 0.0, "seed",
-                        (json_int_t)(assay__rng_bits(&t->rng) >> 40));
-    status = assay__worker_call(worker, request, NULL, 0, LIMIT_MS, &reply);
-    if (status == ASSAY_OK)
-        status = median_of(reply, median_ns);
-    json_decref(reply);
-    return status;
-}
-
 static assay_status visit_pair(twins *t, assay__worker *worker, double *log_ratio)
 {
     const size_t first = (size_t)assay__rng_below(&t->rng, 2);
     double ns[2] = {0.0, 0.0};
 
-    ASSAY_TRY(time_once(t, worker, &ns[first]));
-    ASSAY_TRY(time_once(t, worker, &ns[1 - first]));
+    ASSAY_TRY(assay__bench_stay_time(&t->stay, worker, &effort, &ns[first]));
+    ASSAY_TRY(assay__bench_stay_time(&t->stay, worker, &effort, &ns[1 - first]));
     *log_ratio = log(ns[0] / ns[1]);
     return ASSAY_OK;
 }
@@ -198,9 +85,9 @@ static assay_status visit(twins *t, bool *any)
 
     ASSAY_TRY(order_pairs(t, &order, &count));
     *any = count > 0;
-    status = *any ? start_worker(t, &worker) : ASSAY_OK;
+    status = *any ? assay__bench_stay_worker(&t->stay, &worker) : ASSAY_OK;
     if (status == ASSAY_OK && *any)
-        status = time_once(t, worker, &unused);
+        status = assay__bench_stay_time(&t->stay, worker, &effort, &unused);
     for (size_t i = 0; status == ASSAY_OK && i < count; i++) {
         const size_t pair = order[i];
         status = visit_pair(t, worker, &t->log_ratios[pair * MOST_VISITS + t->visits[pair]]);
@@ -348,13 +235,13 @@ static assay_status judge(const twins *t, assay__bench_rows *r)
     return add_askers(t, r);
 }
 
-static assay_status run(twins *t, assay__bench_rows *r)
+static assay_status run(twins *t, const assay__bench_options *o, assay__bench_rows *r)
 {
-    ASSAY_TRY(assay_problem_init(ASSAY_OP_add, ASSAY_F32, &t->problem));
-    ASSAY_TRY(assay_problem_set_int(&t->problem, "n", ELEMENTS));
-    (void)assay_problem_format(&t->problem, ASSAY_TEXT_ACCURACY, t->text, sizeof t->text);
-    ASSAY_TRY(choose_kernel(t));
-    ASSAY_TRY(make_files(t));
+    assay_problem problem;
+
+    ASSAY_TRY(assay_problem_init(ASSAY_OP_add, ASSAY_F32, &problem));
+    ASSAY_TRY(assay_problem_set_int(&problem, "n", ELEMENTS));
+    ASSAY_TRY(assay__bench_stay_make(o, &problem, &t->stay));
     ASSAY_TRY(visit_all(t));
     return judge(t, r);
 }
@@ -371,15 +258,13 @@ static assay_status allocate(twins *t)
 
 assay_status assay__bench_twins(const assay__bench_options *o, assay__bench_rows *r)
 {
-    twins t = {.o = o, .fds = {-1, -1}, .pairs = o->pairs};
+    twins t = {.stay = {.fds = {-1, -1}}, .pairs = o->pairs};
     assay_status status = allocate(&t);
 
     assay__rng_seed_named(&t.rng, o->seed, "bench twins");
     if (status == ASSAY_OK)
-        status = run(&t, r);
-    for (size_t i = 0; i < 2; i++)
-        if (t.fds[i] >= 0)
-            close(t.fds[i]);
+        status = run(&t, o, r);
+    assay__bench_stay_clear(&t.stay);
     free(t.log_ratios);
     free(t.visits);
     free(t.wanted);

@@ -33,7 +33,8 @@ static const assay__arg option_rows[] = {
      .kind = ASSAY__ARG_LIST,
      .offset = offsetof(bench_args, only),
      .metavar = "LIST",
-     .help = "run these groups of rows alone: open, pick, start, ingest, clock, peaks, twins"},
+     .help =
+         "run these groups of rows alone: open, pick, start, ingest, clock, peaks, stays, twins"},
     {.name = "self-test",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(bench_args, self_test),
@@ -56,8 +57,8 @@ static const assay__arg option_rows[] = {
 
 static const assay__args_spec spec = {
     .command = "assay bench",
-    .summary = "Measures starting, opening, picking, storing, the clock and peaks, and how often "
-               "twins differ",
+    .summary = "Measures starting, opening, picking, storing, the clock, peaks and stays, and how "
+               "often twins differ",
     .example = "assay bench\n"
                "assay bench --only twins --self-test\n"
                "assay bench --db assay.db --format csv",
@@ -85,7 +86,7 @@ static const group groups[] = {
     {"open", assay__bench_opens, false},   {"pick", assay__bench_picks, false},
     {"start", assay__bench_starts, false}, {"ingest", assay__bench_ingest, false},
     {"clock", assay__bench_clock, true},   {"peaks", assay__bench_peaks, true},
-    {"twins", assay__bench_twins, true},
+    {"stays", assay__bench_stays, true},   {"twins", assay__bench_twins, true},
 };
 #define GROUPS (sizeof groups / sizeof groups[0])
 
@@ -98,7 +99,7 @@ static assay_status check_groups(const assay__strlist *names)
         if (g == GROUPS)
             return assay__fail(ASSAY_INVALID,
                                "--only: unknown group '%s'; groups are: open, pick, start, ingest, "
-                               "clock, peaks, twins",
+                               "clock, peaks, stays, twins",
                                names->items[i]);
     }
     return ASSAY_OK;

@@ -75,3 +75,43 @@ double assay__cache_bytes(const assay__machine *machine)
         top--;
     return top > 0 ? levels[top] + (top > 1 ? levels[top - 1] : 0) : (double)NAN;
 }
+
+/* CPUs of a list like "0-3,8"; 1: it says nothing. */
+static double count_of(const char *list)
+{
+    double n = 0;
+
+    for (const char *at = list; *at != '\0';) {
+        char *end;
+        const long first = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        n += last >= first ? (double)(last - first + 1) : 0;
+        at = *end == ',' ? end + 1 : end;
+        if (*end != ',')
+            break;
+    }
+    return n >= 1 ? n : 1;
+}
+
+void assay__cache_levels(const assay__machine *machine, int cpu, double *own, size_t levels)
+{
+    char text[512];
+
+    memset(own, 0, levels * sizeof *own);
+    for (int index = 0; index < MAX_LEVELS; index++) {
+        if (!cache_file(machine, cpu, index, "level", text, sizeof text))
+            return;
+        const long level = strtol(text, NULL, 10);
+        if (level < 1 || level > (long)levels ||
+            !cache_file(machine, cpu, index, "type", text, sizeof text) ||
+            strcmp(text, "Instruction") == 0 ||
+            !cache_file(machine, cpu, index, "size", text, sizeof text))
+            continue;
+        const double bytes = size_of(text);
+        const bool is_shared =
+            cache_file(machine, cpu, index, "shared_cpu_list", text, sizeof text);
+        own[level - 1] = bytes > 0 ? bytes / (is_shared ? count_of(text) : 1) : 0;
+    }
+}

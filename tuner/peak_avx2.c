@@ -119,6 +119,10 @@ const assay__peak_kernel assay__peak_avx2[] = {
     {"load_memory", ASSAY__PEAK_MEMORY, 1, NEEDS, NULL, load},
     {"load_cache_avx2", ASSAY__PEAK_CACHE, 1, NEEDS, NULL, load},
     {"copy_cache_avx2", ASSAY__PEAK_CACHE, 2, NEEDS, NULL, copy_cached},
+    {"load_l2_avx2", ASSAY__PEAK_LEVEL2, 1, NEEDS, NULL, load},
+    {"copy_l2_avx2", ASSAY__PEAK_LEVEL2, 2, NEEDS, NULL, copy_cached},
+    {"load_l3_avx2", ASSAY__PEAK_LEVEL3, 1, NEEDS, NULL, load},
+    {"copy_l3_avx2", ASSAY__PEAK_LEVEL3, 2, NEEDS, NULL, copy_cached},
     {.name = NULL},
 };
 #else

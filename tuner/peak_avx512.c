@@ -88,6 +88,10 @@ const assay__peak_kernel assay__peak_avx512[] = {
     {"fma_f64_avx512", ASSAY__PEAK_FLOPS, 2.0 * 8 * CHAINS, NEEDS, NULL, fma_f64},
     {"load_cache_avx512", ASSAY__PEAK_CACHE, 1, NEEDS, NULL, load},
     {"copy_cache_avx512", ASSAY__PEAK_CACHE, 2, NEEDS, NULL, copy_cached},
+    {"load_l2_avx512", ASSAY__PEAK_LEVEL2, 1, NEEDS, NULL, load},
+    {"copy_l2_avx512", ASSAY__PEAK_LEVEL2, 2, NEEDS, NULL, copy_cached},
+    {"load_l3_avx512", ASSAY__PEAK_LEVEL3, 1, NEEDS, NULL, load},
+    {"copy_l3_avx512", ASSAY__PEAK_LEVEL3, 2, NEEDS, NULL, copy_cached},
     {.name = NULL},
 };
 #else

@@ -15,6 +15,8 @@ typedef enum assay__peak_kind {
     ASSAY__PEAK_FLOPS,  /* arithmetic in registers: `per_unit` operations a unit */
     ASSAY__PEAK_MEMORY, /* `per_unit` bytes a byte of the buffers, which exceed the last cache */
     ASSAY__PEAK_CACHE,  /* the same within the first cache */
+    ASSAY__PEAK_LEVEL2, /* within the second, beyond the first */
+    ASSAY__PEAK_LEVEL3,
 } assay__peak_kind;
 
 typedef struct assay__peak_kernel {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/error.h"
+#include "runtime/host_team.h"
 #include "runtime/machine.h"
 #include "tuner/caches.h"
 #include "tuner/peak_budget.h"
@@ -30,6 +31,10 @@
 /* Within any first cache; loads and stores half a page apart, or they would wait for each other. */
 #define CACHE_BYTES  ((size_t)4 << 10)
 #define CACHE_TARGET (CACHE_BYTES + 2048)
+#define LEVELS       3
+#define BEYOND       4.0 /* times the cache below */
+#define WITHIN       0.5 /* of a cache: lines of others lie there, too */
+#define LAUNCHES     1e3
 #define SHORTEST_NS  3e5
 #define LONGEST_NS   4e6
 /* A thread streams through no less at a time. */
@@ -59,6 +64,7 @@ typedef struct probe {
     size_t memory_bytes;
     double touch_per_ns; /* bytes, when they were first written */
     size_t part_at;      /* of each thread's share of the memory: the next part begins there */
+    size_t level_bytes[LEVELS]; /* a thread's operands of each cache beyond the first; 0: none */
     size_t runs;
     assay__peak_budget budget;
     json_t *list; /* borrowed */
@@ -165,6 +171,11 @@ static double run_memory(void *cookie, double work)
     return run_team(t);
 }
 
+static size_t level_of(const assay__peak_kernel *k)
+{
+    return k->kind == ASSAY__PEAK_LEVEL2 ? 1 : k->kind == ASSAY__PEAK_LEVEL3 ? 2 : 0;
+}
+
 static void run_unit(probe *p, team *t)
 {
     bool in_memory = t->kernel->kind == ASSAY__PEAK_MEMORY;
@@ -173,7 +184,9 @@ static void run_unit(probe *p, team *t)
                                     .take = take_rate,
                                     .cookie = t,
                                     .runs = p->runs,
-                                    .least = t->kernel->kind == ASSAY__PEAK_CACHE ? 100 : 1000,
+                                    .least = level_of(t->kernel) > 0                ? 1
+                                             : t->kernel->kind == ASSAY__PEAK_CACHE ? 100
+                                                                                    : 1000,
                                     .most = 0x1p40,
                                     .shortest_ns = SHORTEST_NS,
                                     .longest_ns = LONGEST_NS};
@@ -190,31 +203,92 @@ static void run_unit(probe *p, team *t)
     assay__peak_spend(&p->budget, in_memory ? &memory : &small);
 }
 
-static assay_status run_kernel(probe *p, const assay__peak_kernel *kernel, size_t threads)
+/* Buffers of a kernel that stays within a cache: in a few pages, or at the begin of each thread's
+ * share of the memory. */
+static void place_small(probe *p, team *t)
 {
     static char caches[MAX_THREADS][3 * CACHE_BYTES] __attribute__((aligned(4096)));
+    const size_t level = level_of(t->kernel), share = p->memory_bytes / p->cpu_count / 4096 * 4096;
+    const bool is_copy = t->kernel->per_unit > 1.5;
+
+    t->bytes = level > 0 ? p->level_bytes[level] / (is_copy ? 2 : 1) / 4096 * 4096 : CACHE_BYTES;
+    for (size_t i = 0; i < t->threads; i++) {
+        t->from[i] = level > 0 ? p->memory + i * share : caches[i];
+        t->to[i] = t->from[i] + (level > 0 ? t->bytes + 2048 : CACHE_TARGET);
+    }
+}
+
+static assay_status put_samples(probe *p, const char *what, size_t threads, const char *unit,
+                                json_t *samples)
+{
+    char name[64];
+
+    (void)snprintf(name, sizeof name, "%s_t%zu", what, threads);
+    return assay__json_append_take(
+        p->list, json_pack("{s:s, s:s, s:o}", "name", name, "unit", unit, "samples", samples));
+}
+
+static assay_status run_kernel(probe *p, const assay__peak_kernel *kernel, size_t threads)
+{
     json_t *samples = json_array();
     team t = {
         .kernel = kernel, .threads = threads, .cpus = p->cpus, .probe = p, .samples = samples};
-    char name[64];
 
-    t.bytes = CACHE_BYTES;
-    for (size_t i = 0; i < threads; i++) {
-        t.from[i] = caches[i];
-        t.to[i] = caches[i] + CACHE_TARGET;
-    }
+    place_small(p, &t);
     run_unit(p, &t);
-    (void)snprintf(name, sizeof name, "%s_t%zu", kernel->name, threads);
-    return assay__json_append_take(
-        p->list,
-        json_pack("{s:s, s:s, s:o}", "name", name, "unit",
-                  kernel->kind == ASSAY__PEAK_FLOPS ? "flop/ns" : "byte/ns", "samples", samples));
+    return put_samples(p, kernel->name, threads,
+                       kernel->kind == ASSAY__PEAK_FLOPS ? "flop/ns" : "byte/ns", samples);
+}
+
+/* ---- launches ---- */
+
+static void no_part(void *cookie, int64_t part)
+{
+    (void)cookie;
+    (void)part;
+}
+
+/* `work` empty kernels, one after the other, each with a part for every thread. */
+static double run_launches(void *cookie, double work)
+{
+    const team *t = cookie;
+    const double begin = now_ns();
+
+    for (double i = 0; i < work; i++)
+        assay__host_team_run((int)t->threads, (int64_t)t->threads, no_part, NULL);
+    return now_ns() - begin;
+}
+
+static void take_launches(void *cookie, double work, double ns)
+{
+    team *t = cookie;
+
+    json_array_append_new(t->samples, json_real(work / ns));
+}
+
+static assay_status run_launch(probe *p, size_t threads)
+{
+    json_t *samples = json_array();
+    team t = {.threads = threads, .samples = samples};
+    const assay__peak_unit unit = {.now_ns = unit_now_ns,
+                                   .run = run_launches,
+                                   .take = take_launches,
+                                   .cookie = &t,
+                                   .runs = p->runs,
+                                   .least = 10,
+                                   .most = LAUNCHES * LAUNCHES,
+                                   .shortest_ns = SHORTEST_NS,
+                                   .longest_ns = LONGEST_NS};
+
+    assay__peak_spend(&p->budget, &unit);
+    return put_samples(p, "launch", threads, "call/ns", samples);
 }
 
 static bool wanted(const probe *p, const assay__peak_kernel *k)
 {
     return assay__peak_kernel_usable(k, p->isa) &&
-           (p->memory != NULL || k->kind == ASSAY__PEAK_FLOPS);
+           (p->memory != NULL || k->kind == ASSAY__PEAK_FLOPS) &&
+           (level_of(k) == 0 || p->level_bytes[level_of(k)] > 0);
 }
 
 /* All kernels that stream through memory, or all others. */
@@ -242,8 +316,12 @@ static assay_status run_all(probe *p)
         kernels += wanted(p, k);
     for (size_t n = 1; n < p->cpu_count; n *= 2)
         counts++;
-    p->budget.units = kernels * counts;
+    p->budget.units = kernels * counts + (p->memory != NULL ? counts : 0);
     ASSAY_TRY(run_some(p, false));
+    for (size_t n = 1; p->memory != NULL && n < p->cpu_count; n *= 2)
+        ASSAY_TRY(run_launch(p, n));
+    if (p->memory != NULL)
+        ASSAY_TRY(run_launch(p, p->cpu_count));
     return run_some(p, true);
 }
 
@@ -263,6 +341,21 @@ static void find_cpus(probe *p, const assay__machine *host)
         p->cpu_count = quota;
     if (p->cpu_count == 0)
         p->cpu_count = 1;
+}
+
+/* Of each cache beyond the first so much that most of it is not found in the one below; nothing of
+ * one that holds no more than that. */
+static void find_levels(probe *p, const assay__machine *host)
+{
+    double own[LEVELS];
+
+    assay__cache_levels(host, p->cpus[0], own, LEVELS);
+    for (size_t i = 1; i < LEVELS; i++) {
+        const double bytes = fmin(BEYOND * own[i - 1], WITHIN * own[i]);
+        const double most = (double)p->memory_bytes / (double)p->cpu_count - 4096;
+        p->level_bytes[i] =
+            own[i - 1] > 0 && bytes >= 2 * own[i - 1] && bytes <= most ? (size_t)bytes : 0;
+    }
 }
 
 /* Twice the last cache, so that nothing of the last round is found there; no more than a quarter
@@ -349,6 +442,8 @@ assay_status assay__peaks_measure(double seconds, bool spot, json_t *reply)
     find_cpus(&p, &host);
     if (!spot)
         status = take_memory(&p, memory_wanted(&host, cache_bytes));
+    if (status == ASSAY_OK && !spot)
+        find_levels(&p, &host);
     if (status == ASSAY_OK)
         status = run_all(&p);
     if (p.memory_bytes > 0)

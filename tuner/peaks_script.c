@@ -10,6 +10,19 @@
 
 #include "runtime/error.h"
 
+static const char *unit_of(const char *name)
+{
+    static const struct {
+        const char *begins, *unit;
+    } units[] = {
+        {"copy_", "byte/ns"}, {"load_", "byte/ns"}, {"store_", "byte/ns"}, {"launch_", "call/ns"}};
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strncmp(name, units[i].begins, strlen(units[i].begins)) == 0)
+            return units[i].unit;
+    return "flop/ns";
+}
+
 static assay_status take_word(char *word, json_t *list, json_t *reply)
 {
     char *value = strchr(word, '='), *end;
@@ -24,13 +37,8 @@ static assay_status take_word(char *word, json_t *list, json_t *reply)
                            value, word);
     if (strcmp(word, "cache_bytes") == 0)
         return assay__json_put_real(reply, word, real);
-    json_t *row = json_pack("{s:s, s:s, s:[f]}", "name", word, "unit",
-                            strchr(word, '_') != NULL && (strncmp(word, "copy", 4) == 0 ||
-                                                          strncmp(word, "load", 4) == 0 ||
-                                                          strncmp(word, "store", 5) == 0)
-                                ? "byte/ns"
-                                : "flop/ns",
-                            "samples", real);
+    json_t *row =
+        json_pack("{s:s, s:s, s:[f]}", "name", word, "unit", unit_of(word), "samples", real);
     return assay__json_append_take(list, row);
 }
 

@@ -11,7 +11,8 @@ expect 0 '*' '*' assay bench --json
 query '.schema == "assay.bench/2"'
 query '[.rows[].what] | index("open, no store") != null and index("pick, call-site cache, p50") != null and
     index("start, assay pick") != null and index("start, fresh worker") != null and index("ingest, measurement + accuracy") != null and
-    index("clock, chains: slopes off 3 to 1") != null and index("peak, copy_nt_t1") != null and index("A/A, false winners") != null and
+    index("clock, chains: slopes off 3 to 1") != null and index("peak, copy_nt_t1") != null and
+    index("peak, launch_t1") != null and index("stays, twice the work: off 2 to 1") != null and index("A/A, false winners") != null and
     index("planted 5 %, not found") != null and (length == (unique | length))'
 query '.rows | all(.value >= 0 and .lo <= .value and .value <= .hi and .n >= 1)'
 query '.rows | map(select(.unit != "%" and .unit != "share")) | all(.value > 0 and .lo >= 0)'

@@ -183,6 +183,14 @@ START_TEST(every_cache_counts_once)
         write_cache(cpu, 3, "3\n", "Unified\n", "32M\n", cpu < 2 ? "0-1\n" : "2-3\n");
     }
     ck_near(assay__cache_bytes(&machine), 2 * 32.0 * 1048576 + 4 * 512.0 * 1024);
+    double own[4];
+    assay__cache_levels(&machine, 2, own, 4);
+    ck_near(own[0], 48.0 * 1024);
+    ck_near(own[1], 512.0 * 1024);
+    ck_near(own[2], 16.0 * 1048576); /* a half of what two have */
+    ck_near(own[3], 0);
+    assay__cache_levels(&machine, 7, own, 2);
+    ck_near(own[0], 0);
 }
 END_TEST
 
