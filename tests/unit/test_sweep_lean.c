@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_sweep_lean.c -- a problem that has no room for all its input sets is measured,
- * and checked on one.  This program is its own worker. */
+ * and checked on one. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/error.h"
-#include "sweep/exhaust_worker.h"
-#include "sweep/sweep.h"
 #include "tests/support/sweep_place.h"
-#include "tuner/worker.h"
 
 #define N 65536
 
@@ -52,29 +48,16 @@ static double bytes_of(double sets)
 
 static void sweep(double memory_bytes, assay__sweep_summary *summary)
 {
-    char folder[64], store[128];
-    assay__shape_set set = {0};
-    assay__sweep_options o = {.shapes = &set,
-                              .plugin_path = folder,
-                              .backends = "fake",
-                              .align = 16,
-                              .max_threads = 1,
-                              .db_path = store,
-                              .argv_json = "[]",
-                              .memory_bytes = memory_bytes,
-                              .outcome = on_outcome,
-                              .warn = on_warn};
+    sweep_place p;
 
-    sweep_place_make(folder, sizeof folder, "copy_nt_t9999=1e6 cache_bytes=1e9");
-    (void)snprintf(store, sizeof store, "%s/s.db", folder);
-    ck_assert_int_eq(assay__profile_find("quick", &o.profile), ASSAY_OK);
-    ck_assert_int_eq(assay__shapes_add_flags(&set, "add", "f32", "n=65536"), ASSAY_OK);
+    sweep_place_open(&p, "copy_nt_t9999=1e6 cache_bytes=1e9");
+    p.options.memory_bytes = memory_bytes;
+    p.options.outcome = on_outcome;
+    p.options.warn = on_warn;
+    sweep_place_add(&p, "add", "n=65536");
     warned[0] = '\0';
     outcomes = 0;
-    assay_status status = assay__sweep_run(&o, summary);
-    ck_assert_msg(status == ASSAY_OK, "%d: %s", (int)status, assay_last_error());
-    assay__shapes_clear(&set);
-    sweep_place_remove(folder);
+    sweep_place_run(&p, ASSAY_OK, summary);
 }
 
 /* Three quarters of the memory may be used. */
@@ -114,26 +97,17 @@ START_TEST(what_has_no_room_is_skipped)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static void add_tests(TCase *tcase)
 {
-    if (argc > 1 && strcmp(argv[1], "__worker") == 0)
-        return assay__worker_main(3, assay__exhaust_commands);
-
-    Suite *suite = suite_create("sweep_lean");
-    TCase *tcase = tcase_create("lean");
-
-    (void)setenv("ASSAY_FAKE",
-                 "seed=1; kernel=* ns=10000 sd=0.01; kernel=* variant=1 slow=5; "
-                 "kernel=* variant=2 slow=5; kernel=* variant=3 slow=5",
-                 1);
-    tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, what_has_room_for_one_input_set_is_checked_on_one);
     tcase_add_test(tcase, what_has_room_is_checked_on_all);
     tcase_add_test(tcase, what_has_no_room_is_skipped);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner), ran = srunner_ntests_run(runner);
-    srunner_free(runner);
-    return failed == 0 && ran > 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    return sweep_place_main(argc, argv, "sweep_lean",
+                            "seed=1; kernel=* ns=10000 sd=0.01; kernel=* variant=1 slow=5; "
+                            "kernel=* variant=2 slow=5; kernel=* variant=3 slow=5",
+                            120, add_tests);
 }
