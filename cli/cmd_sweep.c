@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "calibrate/product_sample.h"
@@ -44,7 +45,7 @@ static const assay__arg rows[] = {
      .max = 0x1p62,
      .unit = "s",
      .help = "what calls for one problem may take; default 10 s with --profile quick, 30 s with "
-             "standard"},
+             "standard, 5 min with thorough"},
     {.name = "evaluations",
      .kind = ASSAY__ARG_INT,
      .offset = offsetof(sweep_args, evaluations),
@@ -122,6 +123,14 @@ static void clear_line(const view *v)
         fputs("\r\033[K", stderr);
 }
 
+/* A line that is wrapped is not written over: only its last row is.  0: not known. */
+static size_t columns_of_terminal(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 0;
+}
+
 static void on_progress(void *cookie, const assay__progress *p)
 {
     view *v = cookie;
@@ -133,7 +142,7 @@ static void on_progress(void *cookie, const assay__progress *p)
     v->last_print_s = p->elapsed_s;
     v->last_phase = p->phase;
     clear_line(v);
-    assay__progress_print(p, v->is_json, stderr);
+    assay__progress_print(p, v->is_json, v->is_terminal ? columns_of_terminal() : 0, stderr);
     if (!v->is_terminal && !v->is_json)
         fputc('\n', stderr);
     fflush(stderr);
@@ -456,7 +465,7 @@ static void print_summary(const view *v, const assay__sweep_options *o,
         fputc('\n', stderr);
     }
     if (v->is_json) {
-        assay__fates_print(&v->fates, stderr);
+        assay__fates_json(&v->fates, stderr);
         assay__summary_json(s, stderr);
         return;
     }

@@ -8,6 +8,7 @@
 
 #include "db/db_names.h"
 #include "runtime/error.h"
+#include "support/json.h"
 #include "support/str.h"
 
 void assay__fates_add(assay__fate_list *list, const assay__fate *f)
@@ -33,6 +34,25 @@ void assay__fates_add(assay__fate_list *list, const assay__fate *f)
         list->more++;
     else
         list->lines[list->count++] = line;
+}
+
+void assay__fates_json(const assay__fate_list *list, FILE *file)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct assay__fate_line *line = &list->lines[i];
+        json_t *row = json_object();
+        int bad = 0;
+
+        bad |= (int)assay__json_put_string(row, "schema", "assay.sweep.fate/1");
+        bad |= (int)assay__json_put_string(row, "variant", line->variant);
+        bad |= (int)assay__json_put_string(row, "verdict", line->verdict);
+        bad |= (int)assay__json_put_string(row, "reason", line->reason);
+        bad |= (int)assay__json_put_string(row, "problem", line->problem);
+        bad |= (int)assay__json_put_int(row, "problems", (int64_t)line->problems);
+        if (bad == 0)
+            (void)assay__json_write(row, false, file);
+        json_decref(row);
+    }
 }
 
 void assay__fates_print(const assay__fate_list *list, FILE *file)

@@ -4,6 +4,7 @@
 #include "cli/sweep_progress.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "support/format.h"
 
@@ -57,12 +58,23 @@ static void progress_text(const assay__progress *p, FILE *to)
         fprintf(to, " (%zu wrong, %zu failed)", p->wrong, p->failed);
 }
 
-void assay__progress_print(const assay__progress *p, bool is_json, FILE *to)
+void assay__progress_print(const assay__progress *p, bool is_json, size_t columns, FILE *to)
 {
-    if (is_json)
+    char *line = NULL;
+    size_t length = 0;
+    FILE *buffer;
+
+    if (is_json) {
         progress_json(p, to);
-    else
-        progress_text(p, to);
+        return;
+    }
+    buffer = columns > 0 ? open_memstream(&line, &length) : NULL;
+    progress_text(p, buffer != NULL ? buffer : to);
+    if (buffer == NULL)
+        return;
+    if (fclose(buffer) == 0)
+        (void)fwrite(line, 1, length < columns ? length : columns, to);
+    free(line);
 }
 
 void assay__summary_json(const assay__sweep_summary *s, FILE *to)
@@ -80,7 +92,9 @@ void assay__summary_json(const assay__sweep_summary *s, FILE *to)
                   {"wrong", s->wrong},
                   {"crashed", s->crashed},
                   {"timed_out", s->timed_out},
-                  {"impossible", s->impossible}};
+                  {"impossible", s->impossible},
+                  {"noisy", s->noisy},
+                  {"throttled", s->throttled}};
     json_t *row = json_object();
     int bad = 0;
 

@@ -10,8 +10,9 @@
 #include "support/json.h"
 #include "sweep/sweep.h"
 
-/* One line, without its end: text, or an object of schema assay.sweep.progress/1. */
-void assay__progress_print(const assay__progress *p, bool is_json, FILE *to);
+/* One line, without its end: text of at most so many columns (0: any), or an object of schema
+ * assay.sweep.progress/1. */
+void assay__progress_print(const assay__progress *p, bool is_json, size_t columns, FILE *to);
 /* The whole sweep in one object of schema assay.sweep.summary/1, a line. */
 void assay__summary_json(const assay__sweep_summary *s, FILE *to);
 

@@ -18,7 +18,8 @@ const assay__sql assay__sql_quarantine_list[] = {
               " ifnull((SELECT m.verdict FROM measurement AS m WHERE m.deployment = q.deployment"
               "   AND m.revision = q.revision AND m.problem = ifnull(q.problem, m.problem)"
               "   AND m.verdict IN ('wrong', 'crashed', 'timeout')"
-              "   ORDER BY m.measured_utc DESC LIMIT 1), 'none'), q.reason, q.since_utc"
+              "   ORDER BY m.verdict = 'wrong' DESC, m.measured_utc DESC LIMIT 1), 'none'), "
+              "q.reason, q.since_utc"
               " FROM quarantine AS q JOIN deployment AS d ON d.id = q.deployment"
               " JOIN revision AS r ON r.id = q.revision JOIN kernel AS k ON k.id = r.kernel"
               " LEFT JOIN problem AS p ON p.id = q.problem ORDER BY q.id",

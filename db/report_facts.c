@@ -26,8 +26,10 @@ const assay__sql assay__sql_facts[] = {
                            " FROM stability ORDER BY deployment, revision, problem",
                            ASSAY__SQL_WHOLE},
     [FACTS_VISITS] = {"report visit counts",
-                      "SELECT sum(kind = 'screen'), sum(kind = 'measure' AND is_twin = 0),"
-                      " sum(kind = 'confirm' AND sweep = ?2) FROM visit WHERE measurement = ?1",
+                      "SELECT sum(kind = 'screen'), sum(kind = 'measure' AND is_twin = 0 AND"
+                      " stop_reason <> 'throttled'),"
+                      " sum(kind = 'confirm' AND sweep = ?2 AND stop_reason <> 'throttled') FROM "
+                      "visit WHERE measurement = ?1",
                       0},
     {NULL, NULL, 0},
 };

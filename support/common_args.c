@@ -3,7 +3,7 @@
 /* support/common_args.c -- rows of the options shared by the commands. */
 #include "support/common_args.h"
 
-static const char *const profiles[] = {"quick", "standard", NULL};
+static const char *const profiles[] = {"quick", "standard", "thorough", NULL};
 
 #define FIELD(name) offsetof(assay__common, name)
 

@@ -175,6 +175,7 @@ assay_status assay__sweep_rest(sweep_problem *p)
     for (size_t i = 0; i < p->count; i++) {
         const sweep_candidate *c = &p->candidates[i];
         p->briefs[i] = (sweep_brief){.variant = c->variant,
+                                     .prior_ns = p->briefs[i].prior_ns,
                                      .seen_ns = seen_ns(c),
                                      .verdict = (uint8_t)c->verdict,
                                      .is_default = c->is_default,

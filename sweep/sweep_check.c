@@ -593,6 +593,32 @@ static assay_status put_check(sweep *s, sweep_problem *p, sweep_candidate *c, ch
     return status;
 }
 
+/* Wrong is for good, so it must be so alone, too: who ran before may still write. */
+static assay_status check_alone(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                                checked *found)
+{
+    sweep_candidate *before = s->served;
+    char said[sizeof c->reason];
+    assay_status status;
+
+    assay__text_fit(c->reason, said, sizeof said);
+    assay__worker_stop(w);
+    ASSAY_TRY(assay__sweep_fresh(s, p, w));
+    c->verdict = ASSAY__VERDICT_NONE;
+    c->out = false;
+    c->reason[0] = '\0';
+    s->summary->wrong--;
+    assay__error_stats_clear(&found->all.stats);
+    *found = (checked){.set = {NULL}};
+    ASSAY_TRY(judged_init(p, c->kernel->desc, &found->all));
+    status = check_sets(s, p, c, *w, found);
+    if (status != ASSAY_OK || c->verdict != ASSAY__VERDICT_NONE)
+        return status;
+    assay__worker_stop(w); /* who is to show it uses its memory */
+    ASSAY_TRY(assay__sweep_spoiled(s, p, c, before, said));
+    return assay__sweep_fresh(s, p, w);
+}
+
 /* The store is not locked while kernels run: one that hangs would keep all other sweeps waiting. */
 assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w)
 {
@@ -602,6 +628,13 @@ assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, 
     ASSAY_TRY(judged_init(p, c->kernel->desc, &found.all));
     c->checked = true;
     status = check_sets(s, p, c, *w, &found);
+    if (status == ASSAY_OK && c->verdict == ASSAY__VERDICT_WRONG && s->served != NULL &&
+        s->served != c)
+        status = check_alone(s, p, c, w, &found);
+    if (c->verdict == ASSAY__VERDICT_WRONG && assay__sweep_is_fate(status)) {
+        assay__worker_stop(w); /* wrong is for good; how it ended says less */
+        status = ASSAY_OK;
+    }
     if (status == ASSAY_OK) {
         conclude(p, c, &found.all);
         status = put_check(s, p, c, &found);
@@ -652,9 +685,12 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
     if (assay__reads_output(&p->problem))
         status = assay__sweep_run_set(s, p, c, *w, 0);
     const uint64_t digest = assay__output_digest(output_data(p), (size_t)p->out.bytes);
-    if (status != ASSAY_OK || digest == (set == 0 ? c->digest : c->digests[set]))
+    const uint64_t known = set == 0 ? c->digest : c->digests[set];
+    if (status != ASSAY_OK || digest == known)
         return status;
-    c->stable = false;
+    /* Of a check that is in the store alone this process has not seen what the set gives. */
+    const bool is_first = set != 0 && known == 0;
+    c->stable = c->stable && is_first;
     ASSAY_TRY(judge_output(s, p, c->kernel->desc, set, digest, &j));
     if (j->counts.failed > 0) {
         describe_worst(p, j, why, sizeof why);
@@ -662,5 +698,7 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
                    why);
         return put_failure(s, p, c, set, j);
     }
+    if (is_first)
+        c->digests[set] = digest;
     return ASSAY_OK;
 }

@@ -166,13 +166,11 @@ assay_status assay__sweep_count(sweep *s, sweep_problem *p)
         if (c->out || !c->contender || c->measurement_row == 0 || !(c->time_ns < LONG_NS))
             continue;
         status = assay__sweep_check_stop(s);
-        if (status == ASSAY_OK && w == NULL)
-            status = assay__sweep_worker(s, p, &w);
+        if (status == ASSAY_OK)
+            status = assay__sweep_fresh(s, p, &w);
         if (status == ASSAY_OK)
             status = assay__sweep_fate(s, p, c, count_one(s, c, w));
-        if (w != NULL && (c->out || s->is_worker_spent || !assay__worker_alive(w)))
-            assay__worker_stop(&w);
+        assay__worker_stop(&w); /* what one leaves behind is nobody else's */
     }
-    assay__worker_stop(&w);
     return status;
 }

@@ -13,7 +13,7 @@
 
 /* A process that runs what leaves files open at every call can soon open none: such a one is
  * measured, and never published in the default's place. */
-static bool is_safe(const sweep_candidate *c)
+bool assay__sweep_is_safe(const sweep_candidate *c)
 {
     return c->leaked_fds == 0 || c->is_default;
 }
@@ -21,7 +21,7 @@ static bool is_safe(const sweep_candidate *c)
 static bool competes(const sweep_candidate *c, size_t visits)
 {
     return c->verdict == ASSAY__VERDICT_OK && !c->out && c->visit_count >= visits && visits > 0 &&
-           is_safe(c);
+           assay__sweep_is_safe(c);
 }
 
 /* Still in doubt after the looks so far. */
@@ -250,6 +250,122 @@ static assay_status look(const sweep *s, sweep_problem *p, size_t visits, size_t
     return status;
 }
 
+/* The default was not chosen for its times, so that they flatter nobody, and has no rival: where
+ * there is little time it needs no fresh visits. */
+static void spare_if_alone(sweep_problem *p)
+{
+    size_t named = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        named += p->candidates[i].contender;
+    if (named == 1 && p->is_heavy)
+        p->candidates[p->default_index].contender = false; /* another has no rival but it */
+}
+
+/* ---- what is likely to come ---- */
+
+/* Times of equals are off by less, mostly. */
+#define SEEMS_EQUAL 1.04
+
+static bool may_win(const sweep_candidate *c)
+{
+    return !c->out && assay__sweep_is_safe(c) && c->screen_ns > 0;
+}
+
+static bool seems_equal(const sweep_candidate *c, const sweep_candidate *leader)
+{
+    return may_win(c) &&
+           assay__sweep_log_time(c) - assay__sweep_log_time(leader) < log(SEEMS_EQUAL);
+}
+
+static const sweep_candidate *fastest_in(const sweep_problem *p)
+{
+    const sweep_candidate *best = NULL;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (may_win(c) && (best == NULL || assay__sweep_log_time(c) < assay__sweep_log_time(best)))
+            best = c;
+    }
+    return best;
+}
+
+/* Of those that seem as fast as the leader the one that ties prefer. */
+static const sweep_candidate *likely_choice(const sweep_problem *p, const sweep_candidate *leader)
+{
+    const sweep_candidate *chosen = leader;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (!seems_equal(c, leader))
+            continue;
+        const assay_tie_entry this = entry_of(p, c), other = entry_of(p, chosen);
+        if (assay__tie_compare(&this, &other) < 0)
+            chosen = c;
+    }
+    return chosen;
+}
+
+/* Who leads by one screening stay does so by chance: in the mean over those that seem equal he is
+ * another than the chosen and the default. */
+static double likely_contenders(const sweep_problem *p, const sweep_candidate *leader,
+                                const sweep_candidate *chosen)
+{
+    const double error = assay__sweep_error(p, chosen);
+    double named = 0, near = 0, near_named = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        if (c->out || !(c->screen_ns > 0))
+            continue;
+        const bool is_named = c == chosen || c->is_default || c->is_incumbent ||
+                              (c->on_front && assay__sweep_error(p, c) < error) ||
+                              (c == leader && !chosen->is_default && leader->visit_count > 1);
+        named += is_named;
+        near += seems_equal(c, leader);
+        near_named += is_named && seems_equal(c, leader);
+    }
+    if (chosen->is_default)
+        return named < 2 && p->is_heavy ? 0 : named;
+    return leader->visit_count > 1 ? named : named + (near - near_named) / near;
+}
+
+/* Confirming visits that times as scattered as the newest ask for. */
+static size_t likely_confirms(const sweep *s, const sweep_candidate *c, const sweep_candidate *base)
+{
+    const size_t first = s->o->profile->confirms;
+    const size_t n = c->visit_count < base->visit_count ? c->visit_count : base->visit_count;
+    assay_verdict_rule rule = rule_of(s, first);
+    assay_confirmation r;
+
+    rule.confidence = s->o->profile->confirm_confidence;
+    if (c == base || n < first ||
+        assay__confirm(c->visit_ns + n - first, base->visit_ns + n - first, first, first, &rule,
+                       &r) != ASSAY_OK)
+        return first;
+    return r.wanted > 0 ? r.wanted : first;
+}
+
+sweep_prospect assay__sweep_expect(const sweep *s, const sweep_problem *p)
+{
+    const assay_verdict_rule rule = rule_of(s, 0);
+    const size_t visits = s->o->profile->visits;
+    const sweep_candidate *leader = fastest_in(p), *chosen;
+    sweep_prospect out = {0, s->o->profile->confirms, 0};
+
+    if (leader == NULL)
+        return out;
+    chosen = likely_choice(p, leader);
+    out.contenders = likely_contenders(p, leader, chosen);
+    if (p->is_heavy) /* gets no other looks */
+        return out;
+    out.confirms = likely_confirms(s, chosen, &p->candidates[p->default_index]);
+    if (chosen->visit_count >= 3 && assay__sweep_log_time(chosen) - assay__sweep_log_time(leader) >
+                                        log1p(fmax(rule.min_gain, rule.aa_floor)))
+        out.looks = assay__look_visits(visits, 1) - visits;
+    return out;
+}
+
 /* The chosen and the fastest, the default, the incumbent, and the winners of stricter questions. */
 static void name_contenders(sweep_problem *p, size_t visits)
 {
@@ -264,6 +380,7 @@ static void name_contenders(sweep_problem *p, size_t visits)
                        (i == p->chosen || i == leader || c->is_default || c->is_incumbent ||
                         (c->on_front && assay__sweep_error(p, c) < error_of_chosen));
     }
+    spare_if_alone(p);
     level_confirms(p);
 }
 
@@ -290,6 +407,7 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
         ASSAY_TRY(look(s, p, visits, ordinal, &open));
     }
     name_contenders(p, first < asked ? first : asked);
+    p->has_choice = true;
     return ASSAY_OK;
 }
 
@@ -336,7 +454,7 @@ static assay_status compare_fresh(const sweep *s, sweep_candidate *c, const swee
 
 static bool stands(const sweep_candidate *c)
 {
-    return c->verdict == ASSAY__VERDICT_OK && !c->out && is_safe(c);
+    return c->verdict == ASSAY__VERDICT_OK && !c->out && assay__sweep_is_safe(c);
 }
 
 /* For a chosen one that turned out wrong while it was confirmed: the default, else the fastest that

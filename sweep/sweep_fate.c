@@ -134,14 +134,19 @@ static assay_status suspect(sweep *s, sweep_problem *p, sweep_candidate *before,
     char name[300], said[sizeof before->reason];
     assay_status status;
 
-    if (before->out)
-        return ASSAY_OK; /* wrong, and now it is known what else he does */
+    /* Wrong, and now it is known what else he does.  Who failed behind him may do so again behind
+     * another. */
+    if (before->out) {
+        behind->pardoned = false;
+        return ASSAY_OK;
+    }
     status = repeat(s, p, before, behind);
     if (status != ASSAY_OK && !assay__sweep_is_fate(status))
         return status;
     before->suspicions++;
     if (status == ASSAY_OK && before->suspicions < 2)
         return ASSAY_OK;
+    behind->pardoned = false;
     assay__text_fit(status == ASSAY_OK ? text : assay_last_error(), said, sizeof said);
     name_of(behind, name, sizeof name);
     return assay__sweep_fate(s, p, before,
@@ -159,7 +164,7 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
 
     assay__worker_stop(w); /* what a device or a heap has come to is nobody else's */
     if (before == NULL || before == c || c->out || c->pardoned ||
-        (status != ASSAY_CRASH && status != ASSAY_DEVICE))
+        (status != ASSAY_CRASH && status != ASSAY_DEVICE && status != ASSAY_TIMEOUT))
         return assay__sweep_fate(s, p, c, status);
     assay__text_fit(assay_last_error(), text, sizeof text);
     c->pardoned = true;
@@ -173,6 +178,28 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
     assay__sweep_warn(s, "%s: %s failed where %s had run before, and alone it does not: %s",
                       p->text, name, other, text);
     return suspect(s, p, before, c, text);
+}
+
+assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                  sweep_candidate *before, const char *text)
+{
+    char name[300], other[300];
+
+    name_of(c, name, sizeof name);
+    name_of(before, other, sizeof other);
+    assay__sweep_warn(s, "%s: %s was wrong where %s had run before, and alone it is not: %s",
+                      p->text, name, other, text);
+    if (before->out)
+        return ASSAY_OK;
+    const assay_status status = repeat(s, p, before, c);
+    if (status != ASSAY_OK && !assay__sweep_is_fate(status))
+        return status;
+    const void *output = p->output + p->out.offset;
+    if (status == ASSAY_OK && assay__output_digest(output, (size_t)p->out.bytes) == c->digest)
+        return ASSAY_OK;
+    return assay__sweep_fate(
+        s, p, before,
+        assay__fail(ASSAY_CRASH, "spoils the result of the next call, as of %s: %s", name, text));
 }
 
 /* ---- leaks ---- */
@@ -189,7 +216,7 @@ static void leak_text(const sweep_candidate *c, char *buf, size_t cap)
     if (has_fds)
         (void)snprintf(files, sizeof files, "%s%d descriptors", has_bytes ? " and " : "",
                        c->leaked_fds);
-    (void)snprintf(buf, cap, "leaks %s%s in one stay", memory, files);
+    (void)snprintf(buf, cap, SWEEP_LEAKS "%s%s in one stay", memory, files);
 }
 
 void assay__sweep_reason(const sweep_candidate *c, char *buf, size_t cap)
@@ -213,8 +240,8 @@ void assay__sweep_note_leak(sweep *s, const sweep_problem *p, sweep_candidate *c
     s->is_worker_spent |= bytes > 0 || fds > 0 || json_is_true(json_object_get(reply, "is_spent"));
     if (!(bytes > 0) && fds <= 0)
         return;
-    c->leaked_bytes = (float)bytes;
-    c->leaked_fds = fds;
+    c->leaked_bytes = fmaxf(c->leaked_bytes, (float)bytes);
+    c->leaked_fds = fds > c->leaked_fds ? fds : c->leaked_fds;
     if (is_known)
         return;
     leak_text(c, text, sizeof text);

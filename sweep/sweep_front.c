@@ -21,8 +21,7 @@ double assay__sweep_error(const sweep_problem *p, const sweep_candidate *c)
     return by_rho ? c->max_rho : c->max_ulp;
 }
 
-/* Logarithm of a time, by the visits that there are; NaN: not timed. */
-static double log_time(const sweep_candidate *c)
+double assay__sweep_log_time(const sweep_candidate *c)
 {
     double sum = 0.0;
 
@@ -39,10 +38,10 @@ static sweep_candidate *fastest_within(sweep_problem *p, double error)
 
     for (size_t i = 0; i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
-        if (c->out || c->verdict != ASSAY__VERDICT_OK || isnan(log_time(c)) ||
-            !(assay__sweep_error(p, c) <= error))
+        if (c->out || c->verdict != ASSAY__VERDICT_OK || !assay__sweep_is_safe(c) ||
+            isnan(assay__sweep_log_time(c)) || !(assay__sweep_error(p, c) <= error))
             continue;
-        if (best == NULL || log_time(c) < log_time(best))
+        if (best == NULL || assay__sweep_log_time(c) < assay__sweep_log_time(best))
             best = c;
     }
     return best;

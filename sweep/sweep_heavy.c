@@ -143,7 +143,7 @@ static assay_status expect_times(const sweep *s, sweep_problem *p)
     for (size_t i = 0; i < p->count; i++)
         of[i] = (known){{INFINITY, INFINITY}, {INFINITY, INFINITY}};
     for (size_t i = 0; i < s->problem_count; i++)
-        if (assay__sweep_is_alike(&p->problem, &s->problems[i].problem))
+        if (&s->problems[i] != p && assay__sweep_is_alike(&p->problem, &s->problems[i].problem))
             learn_from(p, &s->problems[i], of);
     for (size_t i = 0; i < p->count; i++) {
         const double ns = fmin(of[i].ns[0], of[i].ns[1]);
@@ -309,9 +309,9 @@ size_t assay__sweep_searched(const sweep_problem *p)
 static double visits_s(const sweep *s, const sweep_candidate *c, bool is_contender)
 {
     const assay__profile *f = s->o->profile;
-    const double stay_ns = fmax(STAY_CALLS * c->screen_ns, f->warm_ns + f->budget_ns);
 
-    return 1e-9 * stay_ns * (double)(f->visits + (is_contender ? f->confirms : 0));
+    return assay__pace_stay_s(f, false, c->screen_ns) *
+           (double)(f->visits + (is_contender ? f->confirms : 0));
 }
 
 static sweep_candidate *fastest_open(sweep_problem *p, const bool *kept)

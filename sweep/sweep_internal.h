@@ -36,6 +36,7 @@
 
 /* Stop reason of routes and sweeps that tried as many variants as they were allowed. */
 #define SWEEP_BY_EVALUATIONS "evaluations"
+#define SWEEP_LEAKS          "leaks " /* so begins a reason */
 
 /* Stratum and seed under which what a run over all inputs of a type showed is stored. */
 #define SWEEP_ALL_INPUTS      "exhaustive"
@@ -96,7 +97,7 @@ typedef struct sweep_candidate {
     bool on_trial;       /* in quarantine, and tried again */
     bool recalled;       /* its verdict was known before */
     unsigned suspicions; /* others failed behind it, and not alone */
-    float leaked_bytes;  /* in its last stay that leaked; 0: none did */
+    float leaked_bytes;  /* the most of any stay; 0: none leaked */
     int leaked_fds;
     bool checked;
     assay__verdict verdict;
@@ -113,6 +114,7 @@ typedef struct sweep_candidate {
     double expected_ns; /* by its rate at a similar problem; 0: not known */
     bool expected_near; /* at two that are very similar */
     size_t visit_count;
+    size_t noted;                   /* visits whose noise is booked */
     double visit_ns[SWEEP_VISITS];  /* median of a visit */
     size_t twin_count;              /* visits in which the default stayed as its own rival, too */
     double twin_logs[SWEEP_VISITS]; /* that time over its own in the visit, logarithm */
@@ -173,9 +175,10 @@ typedef struct sweep_problem {
     struct sweep_known *known; /* outputs compared already; owned */
     /* Owned; NULL: every element is compared. */
     struct sweep_sampled *sampled[SWEEP_SETS];
-    size_t chosen; /* by the tie rule, before confirmation */
-    size_t leader; /* the fastest by the same visits */
-    size_t wanted; /* visits of the kind at hand, for the next look; 0: none */
+    size_t chosen;   /* by the tie rule, before confirmation */
+    bool has_choice; /* and contenders have been named */
+    size_t leader;   /* the fastest by the same visits */
+    size_t wanted;   /* visits of the kind at hand, for the next look; 0: none */
     assay__load planned[ASSAY__STAY_KINDS]; /* what the pace still counts with */
     bool is_rationed;                       /* evaluations are limited, to the allowance */
     size_t allowance;                       /* of further ones */
@@ -184,7 +187,7 @@ typedef struct sweep_problem {
     size_t screen_stays; /* today */
     double prior_far;    /* how unlike the problem of the store is whose rates the briefs have */
     size_t alike;        /* the most similar problem whose times were seen; none: beyond the last */
-    double alike_far;
+    double alike_far, planned_far; /* of the one that its plan rests on */
 } sweep_problem;
 
 typedef struct sweep_peak {
@@ -237,9 +240,10 @@ typedef struct sweep {
     double begin_s, timed_ns, checked_s;
     double step_s;                  /* the last stay ended then */
     double noise_logs, noise_count; /* of a variant's visits over the ones before them */
-    double ratio_sum, ratio_count;  /* of screened times over the least by the peaks */
-    double best_sum, best_count;    /* of each problem's best */
-    double least_ratio;             /* 0: none */
+    /* Screened times, and the least that the peaks allow for the same: sums. */
+    double ratio_sum, ratio_least, ratio_count;
+    double best_sum, best_least; /* of each problem's best */
+    double least_ratio;          /* 0: none */
     assay__pace pace;
     assay__progress progress;
 } sweep;
@@ -366,6 +370,13 @@ assay_status assay__sweep_attempt(sweep *s, sweep_problem *p, sweep_candidate *c
 assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
                                 sweep_candidate *before, assay__worker **w, const char *kind,
                                 assay_status status);
+/* c was wrong where `before` had run, which text says, and alone it is not: if it is again, it is
+ * his fate. */
+assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                  sweep_candidate *before, const char *text);
+/* May it be published in the default's place?  Not what leaves files open at every call: a process
+ * that runs it can soon open none. */
+bool assay__sweep_is_safe(const sweep_candidate *c);
 /* One launch on an input set into the poisoned output. */
 assay_status assay__sweep_run_set(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
                                   size_t set);
@@ -405,6 +416,15 @@ void assay__sweep_mark_front(sweep_problem *p);
 /* Tie set and the contenders that confirming visits must show, or the measuring visits that are
  * `wanted` first. */
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p);
+/* Logarithm of a time, by the visits that there are; NaN: not timed. */
+double assay__sweep_log_time(const sweep_candidate *c);
+/* What a problem without a choice is likely to take behind its measuring visits, in the mean. */
+typedef struct sweep_prospect {
+    double contenders;
+    size_t confirms; /* visits of each */
+    size_t looks;    /* measuring visits of those in doubt, three of them */
+} sweep_prospect;
+sweep_prospect assay__sweep_expect(const sweep *s, const sweep_problem *p);
 /* The confirming visits that are `wanted` beyond those that were made. */
 assay_status assay__sweep_doubt(sweep *s, sweep_problem *p);
 assay_stability assay__sweep_stability(const sweep_candidate *c);
@@ -515,7 +535,7 @@ assay_status assay__sweep_keep(const double *samples, size_t n, const char *reje
  * than asked for and which are neither faster nor slower than the default nor as fast. */
 assay_status assay__sweep_judge_noise(sweep *s, sweep_problem *p);
 /* Why no more was measured: a stable word. */
-const char *assay__sweep_stop_word(const sweep_candidate *c);
+const char *assay__sweep_stop_word(const sweep *s, const sweep_candidate *c);
 /* Median of visits with its interval. */
 assay_status assay__sweep_interval(const double *visit_ns, size_t n, double *median, double *lo,
                                    double *hi);
@@ -540,8 +560,7 @@ void assay__sweep_exhaust_clear(sweep *s);
 void assay__sweep_exhaust_merge(sweep_candidate *c);
 /* A stay ended; a process that it needs has started; the oracle's results for a problem are there.
  */
-assay_status assay__sweep_step(sweep *s, const char *phase, sweep_problem *p,
-                               const sweep_candidate *c);
+assay_status assay__sweep_step(sweep *s, const char *phase, sweep_problem *p, sweep_candidate *c);
 void assay__sweep_started(sweep *s, sweep_problem *p);
 void assay__sweep_expected(sweep *s, sweep_problem *p);
 /* Something else is done. */

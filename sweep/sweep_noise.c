@@ -20,6 +20,8 @@ static assay_status leave_out(const json_t *places, size_t n, bool *is_out)
     size_t i;
     const json_t *place;
 
+    if (!json_is_array(places))
+        return assay__fail(ASSAY_DB_DAMAGED, "what a visit leaves out is no list of places");
     json_array_foreach(places, i, place)
     {
         const json_int_t at = json_is_integer(place) ? json_integer_value(place) : -1;
@@ -37,7 +39,8 @@ static assay_status read_rejected(const char *rejected_json, size_t n, bool *is_
     assay_status status;
 
     ASSAY_TRY(assay__json_parse("samples left out", rejected_json, strlen(rejected_json), &root));
-    status = ASSAY_OK;
+    status = json_is_object(root) ? ASSAY_OK
+                                  : assay__fail(ASSAY_DB_DAMAGED, "a visit leaves out no object");
     json_object_foreach(root, reason, places)
     {
         if (status == ASSAY_OK)
@@ -129,9 +132,8 @@ static assay_status take_visit(void *cookie, const assay__db_stay *stay)
 
     if (stay->is_twin)
         return ASSAY_OK;
-    if (strcmp(stay->kind, "measure") == 0 && stay->ordinal <= 1) {
-        v->count = v->median_count = 0; /* a sweep that took up nothing */
-        v->stays = 0;
+    if (strcmp(stay->kind, "screen") == 0) { /* a sweep that took up nothing begins so */
+        v->count = v->median_count = v->stays = 0;
         memset(v->words, 0, sizeof v->words);
     }
     count_words(v, stay->flags);
@@ -232,7 +234,7 @@ static assay_status judge(sweep *s, const sweep_problem *p, sweep_candidate *c)
     c->noise |= ASSAY__NOISE_WIDE;
     /* Whoever is faster, slower or as fast for certain is known well enough for that, however much
      * the times of all go up and down together. */
-    if (c != &p->candidates[p->default_index] && !c->open_ratio)
+    if (c != &p->candidates[p->default_index] && !c->open_ratio && !isnan(c->ratio))
         return ASSAY_OK;
     c->verdict = ASSAY__VERDICT_NOISY;
     (void)snprintf(c->reason, sizeof c->reason,
@@ -255,17 +257,16 @@ assay_status assay__sweep_judge_noise(sweep *s, sweep_problem *p)
 /* ---- why it ended ---- */
 
 /* Visits after which more would not have told much more of the time. */
-#define PRECISE       0.01
 #define PRECISE_AFTER 6
 
-static bool is_precise(const sweep_candidate *c)
+static bool is_precise(const sweep *s, const sweep_candidate *c)
 {
     const size_t n = c->confirm_count > 0 ? c->confirm_count : c->visit_count;
 
-    return n >= PRECISE_AFTER && 0.5 * (c->hi_ns - c->lo_ns) <= PRECISE * c->time_ns;
+    return n >= PRECISE_AFTER && 0.5 * (c->hi_ns - c->lo_ns) <= s->o->profile->precise * c->time_ns;
 }
 
-const char *assay__sweep_stop_word(const sweep_candidate *c)
+const char *assay__sweep_stop_word(const sweep *s, const sweep_candidate *c)
 {
     if (c->unsearched)
         return c->by_evaluations ? SWEEP_BY_EVALUATIONS : "problem budget";
@@ -273,5 +274,5 @@ const char *assay__sweep_stop_word(const sweep_candidate *c)
         return assay__stop_name(ASSAY_STOP_THROTTLED);
     if (c->out)
         return "out";
-    return assay__stop_name(is_precise(c) ? ASSAY_STOP_PRECISE : ASSAY_STOP_COUNT);
+    return assay__stop_name(is_precise(s, c) ? ASSAY_STOP_PRECISE : ASSAY_STOP_COUNT);
 }

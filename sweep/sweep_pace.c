@@ -13,8 +13,6 @@
 
 /* How many times the least time by the peaks a call takes, until the first were seen. */
 #define USUAL_RATIO 4.0
-/* One screening stay of equals is off by less, mostly. */
-#define SEEMS_EQUAL 1.04
 /* As sweep_race.c has it: who is so far behind after the screening makes so many visits. */
 static const double behind[] = {1.5, 1.25, 1.1};
 
@@ -40,13 +38,15 @@ static const sweep_candidate *best_so_far(const sweep_problem *p)
     return best;
 }
 
-/* Of the visit that ended: how far is it from the one before? */
-static void book_noise(sweep *s, const sweep_candidate *c)
+/* Of the visit that ended: how far is it from the one before?  A twin, and a stay that was given
+ * up, is none. */
+static void book_noise(sweep *s, sweep_candidate *c)
 {
     const size_t n = c->visit_count;
 
-    if (n < 2 || !(c->visit_ns[n - 1] > 0 && c->visit_ns[n - 2] > 0))
+    if (n < 2 || n == c->noted || !(c->visit_ns[n - 1] > 0 && c->visit_ns[n - 2] > 0))
         return;
+    c->noted = n;
     s->noise_logs += fabs(log(c->visit_ns[n - 1] / c->visit_ns[n - 2]));
     s->noise_count++;
 }
@@ -115,11 +115,11 @@ static double lap(sweep *s)
     return took;
 }
 
-assay_status assay__sweep_step(sweep *s, const char *phase, sweep_problem *p,
-                               const sweep_candidate *c)
+assay_status assay__sweep_step(sweep *s, const char *phase, sweep_problem *p, sweep_candidate *c)
 {
     const assay__stay kind = strcmp(phase, "screen") == 0 ? ASSAY__STAY_SCREEN : ASSAY__STAY_VISIT;
-    const double model_s = c->screen_ns > 0 ? stay_model_s(s, p, kind, c->screen_ns) : (double)NAN;
+    const bool is_whole = c->screen_ns > 0 && !c->out; /* a hang is as long as its limit */
+    const double model_s = is_whole ? stay_model_s(s, p, kind, c->screen_ns) : (double)NAN;
 
     assay__pace_took(&s->pace, kind, model_s, lap(s));
     /* Of the screening all that was planned was a guess. */
@@ -203,25 +203,31 @@ static void count_start(assay__load *starts, size_t visits)
     starts->count = visits > starts->count ? visits : starts->count;
 }
 
-/* Contenders that the choice names; before it those that it is likely to: the default, and of those
- * that seem as fast as the best the one that ties prefer, and the fastest. */
-static size_t contenders_of(const sweep_problem *p, double best_ns)
-{
-    const sweep_candidate *base = &p->candidates[p->default_index];
-    size_t named = 0, near = 0, in = 0;
+/* Who seems in doubt, and is looked at again. */
+#define DOUBTED 3
 
-    for (size_t i = 0; i < p->count; i++) {
-        const sweep_candidate *c = &p->candidates[i];
-        named += c->contender && !c->out;
-        in += !c->out;
-        near += !c->out && c->screen_ns < SEEMS_EQUAL * best_ns;
-    }
-    if (named > 0)
-        return named;
-    if (near == 1 && base->screen_ns < SEEMS_EQUAL * best_ns)
-        return 1;
-    near = near < 2 ? near : 2;
-    return near + 1 < in ? near + 1 : in;
+static size_t named_of(const sweep_problem *p)
+{
+    size_t named = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        named += p->candidates[i].contender && !p->candidates[i].out;
+    return named;
+}
+
+/* What comes behind the measuring visits: of contenders that the choice has named, or is likely to.
+ */
+static void add_rest(sweep *s, const sweep_problem *p, double best_ns, assay__load *visits,
+                     assay__load *starts)
+{
+    sweep_prospect rest = {(double)named_of(p), s->o->profile->confirms, 0};
+
+    if (!p->has_choice)
+        rest = assay__sweep_expect(s, p);
+    const size_t stays =
+        (size_t)lround(rest.contenders * (double)rest.confirms) + DOUBTED * rest.looks;
+    add(visits, stays, stay_model_s(s, p, ASSAY__STAY_VISIT, best_ns));
+    starts->count += rest.looks + (rest.contenders > 0 ? rest.confirms : 0);
 }
 
 void assay__sweep_plan_visits(sweep *s, sweep_problem *p)
@@ -241,11 +247,8 @@ void assay__sweep_plan_visits(sweep *s, sweep_problem *p)
             ahead += f->visits - c->visit_count;
         add(&visits, ahead, stay_model_s(s, p, ASSAY__STAY_VISIT, c->screen_ns));
     }
-    if (!isinf(best_ns)) {
-        add(&visits, contenders_of(p, best_ns) * f->confirms,
-            stay_model_s(s, p, ASSAY__STAY_VISIT, best_ns));
-        starts.count += f->confirms;
-    }
+    if (!isinf(best_ns))
+        add_rest(s, p, best_ns, &visits, &starts);
     plan(s, p, ASSAY__STAY_VISIT, visits);
     plan(s, p, ASSAY__STAY_START, starts);
 }
@@ -285,8 +288,8 @@ static bool was_seen(const sweep_problem *q)
 /* What a call takes where nothing alike was seen, of the variants in the mean and of the best. */
 static void usual_calls(const sweep *s, const sweep_problem *p, double *mean_ns, double *best_ns)
 {
-    const double mean = s->ratio_count > 0 ? s->ratio_sum / s->ratio_count : USUAL_RATIO;
-    const double best = s->best_count > 0    ? s->best_sum / s->best_count
+    const double mean = s->ratio_least > 0 ? s->ratio_sum / s->ratio_least : USUAL_RATIO;
+    const double best = s->best_least > 0    ? s->best_sum / s->best_least
                         : s->least_ratio > 0 ? s->least_ratio
                                              : USUAL_RATIO;
     double least_s = assay__sweep_least_call_s(s, &p->problem);
@@ -448,13 +451,15 @@ static assay_status plan_strange(sweep *s)
  * were, the less one more changes. */
 static assay_status learn_ratio(sweep *s, sweep_problem *p, const sweep_candidate *c)
 {
-    const double ratio = c->screen_ns / (1e9 * assay__sweep_least_call_s(s, &p->problem));
+    const double least_ns = 1e9 * assay__sweep_least_call_s(s, &p->problem);
+    const double ratio = c->screen_ns / least_ns;
     size_t count;
 
     p->screen_stays++;
     if (!(ratio > 0) || isinf(ratio))
         return ASSAY_OK;
-    s->ratio_sum += ratio;
+    s->ratio_sum += c->screen_ns;
+    s->ratio_least += least_ns;
     count = (size_t)++s->ratio_count;
     if (!(s->least_ratio > 0 && s->least_ratio < ratio))
         s->least_ratio = ratio;
@@ -479,17 +484,24 @@ static bool comes_nearer(const sweep *s, sweep_problem *p, size_t from)
 
 assay_status assay__sweep_plan(sweep *s)
 {
-    for (size_t i = 0; i < s->problem_count; i++)
+    for (size_t i = 0; i < s->problem_count; i++) {
         s->problems[i].alike = SIZE_MAX;
-    for (size_t i = 0; i < s->problem_count; i++)
-        for (size_t o = 0; was_seen(&s->problems[i]) && o < s->problem_count; o++)
+        s->problems[i].planned_far = INFINITY;
+    }
+    for (size_t i = 0; i < s->problem_count; i++) {
+        if (!was_seen(&s->problems[i]))
+            continue;
+        for (size_t o = 0; o < s->problem_count; o++)
             if (!s->problems[o].skip)
                 (void)comes_nearer(s, &s->problems[o], i);
+    }
     for (size_t i = 0; i < s->problem_count; i++)
         if (!s->problems[i].skip)
             ASSAY_TRY(plan_unseen(s, &s->problems[i]));
     return ASSAY_OK;
 }
+
+#define MUCH_NEARER 0.7
 
 assay_status assay__sweep_screened(sweep *s, sweep_problem *p)
 {
@@ -499,15 +511,20 @@ assay_status assay__sweep_screened(sweep *s, sweep_problem *p)
     plan(s, p, ASSAY__STAY_SCREEN, (assay__load){0, 0});
     assay__sweep_plan_visits(s, p);
     if (least_ns > 0 && !isinf(best_screened_ns(p))) {
-        s->best_sum += best_screened_ns(p) / least_ns;
-        s->best_count++;
+        s->best_sum += best_screened_ns(p);
+        s->best_least += least_ns;
     }
     for (size_t i = 0; i < s->problem_count; i++) {
         sweep_problem *o = &s->problems[i];
         if (o->skip || o->screened)
             continue;
-        if (comes_nearer(s, o, (size_t)(p - s->problems)))
+        /* Only what is much nearer says much more: in a set that is sorted by size each is nearer
+         * to all that follow than the ones before it. */
+        if (comes_nearer(s, o, (size_t)(p - s->problems)) &&
+            !(o->alike_far > MUCH_NEARER * o->planned_far)) {
+            o->planned_far = o->alike_far;
             ASSAY_TRY(plan_unseen(s, o));
+        }
     }
     return plan_strange(s);
 }

@@ -52,7 +52,8 @@ static void ration_one(sweep *s, sweep_problem *p, size_t *left)
     *left -= p->allowance;
     if (p->allowance < open)
         s->is_truncated = true;
-    if (p->allowance > 0 || (!p->is_published && open < p->count))
+    /* Who must be in was tried before: its visits are left. */
+    if (p->allowance > 0 || (!p->is_published && musts == 0 && open < p->count))
         return;
     p->skip = true;
     if (p->is_published)
@@ -79,7 +80,8 @@ bool assay__sweep_has_work(const sweep *s)
     for (size_t i = 0; i < s->problem_count; i++) {
         const sweep_problem *p = &s->problems[i];
         size_t musts;
-        if (!p->skip && (may_try || (!p->is_published && count_open(p, &musts) < p->count)))
+        if (!p->skip &&
+            (may_try || (!p->is_published && count_open(p, &musts) < p->count && musts == 0)))
             return true;
     }
     return false;

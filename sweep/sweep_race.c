@@ -34,7 +34,7 @@ void assay__sweep_prune(const sweep *s, sweep_problem *p)
 
     for (size_t i = 0; i < p->count; i++) {
         const sweep_candidate *c = &p->candidates[i];
-        if (!c->out && c->screen_ns > 0 && c->screen_ns < best)
+        if (!c->out && assay__sweep_is_safe(c) && c->screen_ns > 0 && c->screen_ns < best)
             best = c->screen_ns;
     }
     assay__sweep_mark_front(p);
@@ -65,7 +65,7 @@ static const sweep_candidate *leader_of(const sweep_problem *p, size_t visits)
 
     for (size_t i = 0; i < p->count; i++) {
         const sweep_candidate *c = &p->candidates[i];
-        if (is_in(c) && c->visit_count >= visits &&
+        if (is_in(c) && assay__sweep_is_safe(c) && c->visit_count >= visits &&
             (best == NULL || mean_log(c, visits) < mean_log(best, visits)))
             best = c;
     }

@@ -33,8 +33,8 @@ static assay__route_candidate record_of(const sweep_candidate *c)
         .tied = c->tied ? 1 : 0,
         .noise = (uint8_t)c->noise,
         .ratio_level = assay__ratio_level_pack(c->is_default ? (double)NAN : c->ratio_level),
-        .quarantined =
-            c->verdict == ASSAY__VERDICT_CRASHED || c->verdict == ASSAY__VERDICT_TIMEOUT};
+        .quarantined = c->verdict == ASSAY__VERDICT_CRASHED ||
+                       c->verdict == ASSAY__VERDICT_TIMEOUT || !assay__sweep_is_safe(c)};
 }
 
 static bool is_same_kernel(const sweep_kernel *k, const assay__db_variant *v)

@@ -36,7 +36,7 @@ assay_status assay__sweep_put_measurement(sweep *s, sweep_problem *p, sweep_cand
                                  .samples = (int64_t)c->sample_count,
                                  .visits = (int64_t)visits,
                                  .rejected_samples = (int64_t)c->rejected,
-                                 .stop_reason = assay__sweep_stop_word(c),
+                                 .stop_reason = assay__sweep_stop_word(s, c),
                                  .flags = flags,
                                  .output_digest = c->digest};
 
@@ -174,13 +174,15 @@ static void keep_last(double *values, size_t *count, size_t limit, double value)
 typedef struct recall {
     sweep_candidate *c;
     const assay__profile *profile;
-    int64_t sweep, ordinal; /* of the measuring visit seen last */
+    int64_t sweep, ordinal;  /* of the measuring visit seen last */
+    int64_t confirm_ordinal; /* of the confirming one */
 } recall;
 
 /* A sweep that took up nothing begins anew: visits of two sweeps are no pairs. */
 static void forget_visits(sweep_candidate *c)
 {
-    c->visit_count = c->twin_count = 0;
+    c->visit_count = c->twin_count = c->confirm_count = c->sample_count = c->rejected = 0;
+    c->min_ns = (double)NAN;
 }
 
 /* The two stays of the default in a visit, in whichever order they came. */
@@ -190,8 +192,6 @@ static void take_measured(recall *r, const assay__db_stay *v, double median)
 
     if (v->sweep != r->sweep || v->ordinal != r->ordinal) {
         assay__sweep_begin_twin(c);
-        if (v->ordinal == 1)
-            forget_visits(c);
     }
     r->sweep = v->sweep;
     r->ordinal = v->ordinal;
@@ -204,18 +204,33 @@ static void take_measured(recall *r, const assay__db_stay *v, double median)
     assay__sweep_pair_twin(c, r->profile->visits);
 }
 
+/* A confirming visit that was cut off between its contenders was made again: the second has pairs.
+ */
+static void take_confirmed(recall *r, const assay__db_stay *v, double median)
+{
+    sweep_candidate *c = r->c;
+
+    if (c->confirm_count > 0 && v->ordinal <= r->confirm_ordinal) {
+        const int64_t again = r->confirm_ordinal - v->ordinal + 1;
+        c->confirm_count -= again < (int64_t)c->confirm_count ? (size_t)again : c->confirm_count;
+    }
+    r->confirm_ordinal = v->ordinal;
+    if (c->confirm_count < ASSAY_LOOK_MOST(r->profile->confirms))
+        c->confirm_ns[c->confirm_count++] = median;
+}
+
 static void take_samples(recall *r, const assay__db_stay *v, const double *kept, size_t count,
                          double median)
 {
     sweep_candidate *c = r->c;
 
-    if (strcmp(v->kind, "screen") == 0)
+    if (strcmp(v->kind, "screen") == 0) { /* a sweep that took up nothing begins so */
+        forget_visits(c);
         c->screen_ns = median;
-    else if (strcmp(v->kind, "measure") == 0)
+    } else if (strcmp(v->kind, "measure") == 0)
         take_measured(r, v, median);
-    else if (strcmp(v->kind, "confirm") == 0 &&
-             c->confirm_count < ASSAY_LOOK_MOST(r->profile->confirms))
-        c->confirm_ns[c->confirm_count++] = median;
+    else if (strcmp(v->kind, "confirm") == 0)
+        take_confirmed(r, v, median);
     c->sample_count += v->is_twin ? 0 : count;
     c->rejected += v->is_twin ? 0 : v->count - count;
     for (size_t i = 0; !v->is_twin && i < count; i++)
@@ -295,6 +310,9 @@ static assay_status recall_visits(sweep *s, sweep_problem *p, sweep_candidate *c
     }
     ASSAY_TRY(recall_accuracy(s, p, c));
     if (!c->checked || row.verdict == ASSAY__VERDICT_IMPOSSIBLE)
+        return ASSAY_OK;
+    /* What it leaves open is seen in its stays alone: they are made again. */
+    if (strncmp(row.reason, SWEEP_LEAKS, strlen(SWEEP_LEAKS)) == 0)
         return ASSAY_OK;
     return assay__db_each_visit(s->db, id, s->o->profile->name, take_visit, &r);
 }

@@ -148,10 +148,10 @@ static assay_status dump_member(const json_t *reply, const char *name, char **ou
 
 /* A stay ends when its spans are there, which more would not have made better known where the rule
  * holds; the budget, and a clock that stays low, end it before. */
-static assay_status find_stop(stay *t, bool shortened)
+static assay_status find_stop(const sweep *s, stay *t, bool shortened)
 {
     const assay_stop_rule rule = {.confidence = 0.95,
-                                  .half_width = 0.01,
+                                  .half_width = s->o->profile->precise,
                                   .budget_ns = 1,
                                   .min_samples = 6,
                                   .max_samples = t->kept_count};
@@ -188,8 +188,8 @@ static int time_limit_ms(const sweep *s, const sweep_candidate *c)
 
 #define OTHER_SET 1 /* of inputs, see ask_for_other */
 
-static assay_status read_stay(const json_t *reply, const sweep_problem *p, sweep_candidate *c,
-                              stay *out)
+static assay_status read_stay(const sweep *s, const json_t *reply, const sweep_problem *p,
+                              sweep_candidate *c, stay *out)
 {
     bool shortened, steady;
 
@@ -209,7 +209,7 @@ static assay_status read_stay(const json_t *reply, const sweep_problem *p, sweep
     ASSAY_TRY(assay__json_get_bool(reply, "steady", &steady));
     out->noise |= steady ? 0u : (unsigned)ASSAY__NOISE_UNSTEADY;
     out->noise |= assay__json_has(reply, "rejected.clock") ? (unsigned)ASSAY__NOISE_CLOCK : 0u;
-    return find_stop(out, shortened);
+    return find_stop(s, out, shortened);
 }
 
 /* Neighbours that want the same CPUs get them by turns of some milliseconds: a span must hold
@@ -243,8 +243,14 @@ static assay_status call_under_load(sweep *s, sweep_candidate *c, assay__worker 
     return status;
 }
 
-/* What is published was confirmed, and what is confirmed is called with other inputs, too, where
- * those of a timed call lay. */
+/* What is published is called with other inputs, too, where those of a timed call lay: in
+ * confirming visits, and the default, which may have none, in its last one before them. */
+static bool wants_other(const sweep *s, const sweep_candidate *c, const char *kind)
+{
+    return strcmp(kind, "confirm") == 0 || (strcmp(kind, "measure") == 0 && c->is_default &&
+                                            c->visit_count + 1 == s->o->profile->visits);
+}
+
 static void ask_for_other(const sweep_problem *p, const sweep_candidate *c, json_t *request)
 {
     char expected[20];
@@ -275,13 +281,13 @@ static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *
                   "warm_ns", screening ? f->warm_ns / 2 : f->warm_ns, "budget_ns",
                   screening ? budget_ns / 4 : budget_ns, "rotate_bytes", s->rotate_bytes, "seed",
                   (json_int_t)(assay__rng_bits(&s->rng) >> 40), "speed", c->core_speed));
-    if (strcmp(kind, "confirm") == 0)
+    if (wants_other(s, c, kind))
         ask_for_other(p, c, request);
     status = call_under_load(s, c, w, request, &reply);
     if (status == ASSAY_OK)
         assay__sweep_note_leak(s, p, c, reply);
     if (status == ASSAY_OK)
-        status = read_stay(reply, p, c, out);
+        status = read_stay(s, reply, p, c, out);
     json_decref(reply);
     s->timed_ns += out->called_ns;
     return status;

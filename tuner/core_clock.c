@@ -154,8 +154,11 @@ assay_status assay__core_clock_get(assay__core_clock *out)
         *out = (assay__core_clock){.speed = speed_here, .pause = pause_here};
         return ASSAY_OK;
     }
-    if (scripted.count == 0)
-        ASSAY_TRY(read_script(text, &scripted));
+    if (scripted.count == 0) {
+        struct script read = {0};
+        ASSAY_TRY(read_script(text, &read));
+        scripted = read;
+    }
     *out = (assay__core_clock){
         .speed = speed_scripted, .pause = pause_scripted, .cookie = &scripted, .is_scripted = true};
     return ASSAY_OK;

@@ -12,8 +12,6 @@
 #define SPREAD      0.05
 #define LEAST_SLOPE 0.5
 #define MOST_SLOPE  8.0
-/* As in tuner/worker_time.c: what takes so long is called once, after one untimed call. */
-#define ENDLESS_NS 300e6
 /* Spans are stretched by up to a fifth. */
 #define STRETCH 1.1
 
@@ -24,8 +22,8 @@ double assay__pace_stay_s(const assay__profile *f, bool is_screening, double cal
     const double spans = is_screening ? 3.0 : (double)f->spans;
     const double span_ns = fmax(STRETCH * f->span_ns, call_ns);
 
-    if (call_ns > ENDLESS_NS)
-        return 2e-9 * call_ns;
+    if (call_ns > ASSAY__ENDLESS_NS)
+        return (call_ns > ASSAY__ENDLESS_AT_ONCE_NS ? 2e-9 : 3e-9) * call_ns;
     return 1e-9 * (fmax(2 * call_ns, warm_ns) + fmax(f->span_ns, call_ns) +
                    span_ns * fmin(fmax(floor(budget_ns / span_ns), 1), spans));
 }

@@ -32,6 +32,12 @@ typedef struct assay__load {
     double model_s;
 } assay__load;
 
+/* What takes longer is timed once and has no lead-in: it matters little what it has to load, and it
+ * is far behind, or its problem is large.  It has two untimed calls, as a first call may take long
+ * for other reasons; none takes so long as the second of these that is not slow itself. */
+#define ASSAY__ENDLESS_NS         40e6
+#define ASSAY__ENDLESS_AT_ONCE_NS 300e6
+
 typedef struct assay__pace {
     double seconds[ASSAY__STAY_KINDS]; /* spent */
     size_t done[ASSAY__STAY_KINDS];

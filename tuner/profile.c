@@ -18,6 +18,7 @@ static const assay__profile profiles[] = {
      .budget_ns = 8e6,
      .problem_s = 10,
      .wide = 0.10,
+     .precise = 0.01,
      .prune = 1.35,
      .strata = 2,
      .group_bytes = 3e9,
@@ -34,16 +35,33 @@ static const assay__profile profiles[] = {
      .budget_ns = 60e6,
      .problem_s = 30,
      .wide = 0.05,
+     .precise = 0.01,
      .prune = 2.0,
      .strata = 3,
      .group_bytes = 6e9,
      .run_timeout_ms = 30000,
      .says = ""},
+    {.name = "thorough",
+     .visits = 10, /* 30 with all looks: as many as a candidate has room for */
+     .confirms = 8,
+     .confirm_confidence = 0.99,
+     .spans = 25,
+     .span_ns = 50e3,
+     .warm_ns = 100e6,
+     .budget_ns = 300e6, /* 3 s over all visits */
+     .problem_s = 300,
+     .wide = 0.025,
+     .precise = 0.005,
+     .prune = 3.0,
+     .strata = 3,
+     .group_bytes = 6e9,
+     .run_timeout_ms = 60000,
+     .says = ""},
 };
 
 const char *assay__profile_names(void)
 {
-    return "quick, standard";
+    return "quick, standard, thorough";
 }
 
 assay_status assay__profile_find(const char *name, const assay__profile **out)

@@ -18,9 +18,10 @@ typedef struct assay__profile {
     double warm_ns;            /* untimed running before the spans */
     double budget_ns;          /* of the spans of one visit and variant */
     double problem_s;          /* of calls of a problem's variants, as far as they can be chosen */
-    double wide;        /* an interval of a time that reaches farther to each side is flagged */
-    double prune;       /* variants slower than this factor of the best screened one stop there */
-    size_t strata;      /* input sets checked, <= 3 */
+    double wide;    /* an interval of a time that reaches farther to each side is flagged */
+    double precise; /* half of the interval over the median, below which more would tell little */
+    double prune;   /* variants slower than this factor of the best screened one stop there */
+    size_t strata;  /* input sets checked, <= 3 */
     double group_bytes; /* problems whose inputs and results are held at a time */
     int run_timeout_ms; /* one launch; time: this plus budgets */
     const char *says;   /* what the user should know */

@@ -114,20 +114,26 @@ static int64_t left_ms(int64_t deadline_ms, const assay__wait *w)
  * even after it, and a pause of this process does not count against the other side. */
 static assay_status wait_readable(int socket, int64_t *deadline_ms, const assay__wait *w)
 {
+    int drain_fd = w->drain_fd;
+
     for (;;) {
-        struct pollfd p[2] = {{.fd = socket, .events = POLLIN},
-                              {.fd = w->drain_fd, .events = POLLIN}};
+        struct pollfd p[2] = {{.fd = socket, .events = POLLIN}, {.fd = drain_fd, .events = POLLIN}};
         int64_t begin = now_ms(), left = left_ms(*deadline_ms, w), spent;
         int limit = left < 0 ? 0 : left > 1000 ? 1000 : (int)left;
         int r;
 
         if (w->stop != NULL && *w->stop)
             return assay__fail(ASSAY_INTERRUPTED, "interrupted");
-        r = poll(p, w->drain_fd >= 0 ? 2 : 1, limit);
+        r = poll(p, drain_fd >= 0 ? 2 : 1, limit);
         if (r < 0 && errno != EINTR)
             return assay__fail(ASSAY_INTERNAL, "poll: %s", strerror(errno));
-        if (r > 0 && w->drain_fd >= 0 && p[1].revents != 0)
-            ASSAY_TRY(w->drain(w->cookie, w->drain_fd));
+        if (r > 0 && drain_fd >= 0 && p[1].revents != 0) {
+            ASSAY_TRY(w->drain(w->cookie, drain_fd));
+            /* Who has closed its streams would end every poll at once, and take a CPU from what is
+             * timed. */
+            if ((p[1].revents & (POLLIN | POLLHUP)) == POLLHUP)
+                drain_fd = -1;
+        }
         if (r > 0 && p[0].revents != 0)
             return ASSAY_OK;
         spent = now_ms() - begin;
@@ -144,8 +150,14 @@ static void take_fds(struct msghdr *m, assay__message *out)
         if (cm->cmsg_level != SOL_SOCKET || cm->cmsg_type != SCM_RIGHTS)
             continue;
         size_t n = (cm->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < n && out->fd_count < ASSAY__PROTOCOL_FDS; i++)
-            memcpy(&out->fds[out->fd_count++], CMSG_DATA(cm) + i * sizeof(int), sizeof(int));
+        for (size_t i = 0; i < n; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(cm) + i * sizeof(int), sizeof(int));
+            if (out->fd_count < ASSAY__PROTOCOL_FDS)
+                out->fds[out->fd_count++] = fd;
+            else
+                (void)close(fd); /* more than were announced */
+        }
     }
 }
 

@@ -72,8 +72,7 @@ typedef struct assay__worker_problem {
     void *output;  /* between guard pages */
     int arena;     /* memory that workers share one after another; -1: none */
     int64_t arena_begin;
-    struct assay__worker_pool
-        *pool; /* operand sets to rotate over; NULL until something is timed */
+    struct assay__worker_pool *pool; /* NULL until something is timed */
 } assay__worker_problem;
 
 /* Revision of a kernel as this process loaded it. */
@@ -120,7 +119,6 @@ assay_status assay__worker_passes(assay__worker_state *s, json_t *request, size_
 assay_status assay__worker_wide(assay__worker_state *s, json_t *request, assay__message *m);
 assay_status assay__worker_bindings(assay__worker_state *s, json_t *reply);
 assay_status assay__worker_can_run(assay__worker_state *s, json_t *request, json_t *reply);
-void assay__worker_pool_clear(struct assay__worker_pool **pool);
 void assay__worker_release(assay__worker_state *s);
 
 /* A kernel named in a request, ready to launch. */
@@ -141,6 +139,37 @@ const assay_kernel_desc *assay__manifest_find(const assay_manifest *manifest, co
 /* The oracle of an op in the plug-in "ref". */
 assay_status assay__worker_oracle(assay__worker_state *s, const assay_problem *problem,
                                   const assay_oracle_desc **out);
+/* ---- operand sets to rotate over: worker_pool.c ---- */
+
+#define ASSAY__WORKER_POOL_SETS 4096u
+
+/* Copies of the operands: all inputs first, made read-only once filled so that a kernel that
+ * writes there faults on the spot, then all outputs.  Kept while the problem stays prepared. */
+typedef struct assay__worker_pool {
+    char *inputs, *outputs;
+    size_t input_bytes, output_bytes; /* of all sets */
+    size_t sets, filled;
+    size_t touched; /* sets whose inputs a kernel has read since they were put out of the caches */
+    assay_tensor *operands; /* sets * dtype_count */
+    assay_launch *launches;
+} assay__worker_pool;
+
+assay_status assay__worker_pool_make(assay__worker_problem *w, double rotate_bytes);
+void assay__worker_pool_clear(assay__worker_pool **pool);
+/* The first `sets` sets: fresh poison in every output, launches of this kernel.  No cache holds an
+ * output then. */
+assay_status assay__worker_pool_aim(assay__worker_problem *w, const assay__worker_kernel *k,
+                                    size_t sets);
+/* Puts them out of all caches; bytes of operands that are in none then. */
+double assay__worker_pool_cool(const assay__worker_problem *w, size_t sets);
+/* Input set `set` where the launch `at` has its inputs. */
+assay_status assay__worker_pool_refill(assay__worker_problem *w, size_t at, size_t set);
+/* What is judged of a timed run of so many calls. */
+const void *assay__worker_pool_shown(const assay__worker_problem *w, const assay__worker_pool *p,
+                                     size_t calls, const char *expected, bool *as_expected);
+/* Has it the digest `expected`? */
+bool assay__worker_output_is(const void *output, size_t bytes, const char *expected);
+
 /* Puts input set `set` where inputs lie. */
 assay_status assay__worker_place(assay__worker_problem *p, size_t set);
 /* Operand addresses of inputs at `inputs` and the output at `output`. */

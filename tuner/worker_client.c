@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,6 +250,23 @@ static void describe_end(int wstatus, char *buf, size_t cap)
         (void)snprintf(buf, cap, "exit %d without a reply", WEXITSTATUS(wstatus));
 }
 
+/* A process inside a call of a driver that does not return outlives SIGKILL, and whoever waits for
+ * it. */
+#define MOST_DYING_MS 30000
+
+static bool has_ended(pid_t pid)
+{
+    struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    int r;
+
+    if (p.fd < 0)
+        return true; /* an older kernel: there is no way but to wait */
+    while ((r = poll(&p, 1, MOST_DYING_MS)) < 0 && errno == EINTR)
+        ;
+    close(p.fd);
+    return r != 0;
+}
+
 /* Kills if asked, reaps, closes; the description goes to buf. */
 static void finish(assay__worker *w, bool kill_it, char *buf, size_t cap)
 {
@@ -256,9 +275,13 @@ static void finish(assay__worker *w, bool kill_it, char *buf, size_t cap)
     if (w->pid > 0) {
         if (kill_it)
             (void)kill(-w->pid, SIGKILL);
-        while (waitpid(w->pid, &wstatus, 0) < 0 && errno == EINTR)
-            ;
-        describe_end(wstatus, buf, cap);
+        if (has_ended(w->pid)) {
+            while (waitpid(w->pid, &wstatus, 0) < 0 && errno == EINTR)
+                ;
+            describe_end(wstatus, buf, cap);
+        } else {
+            (void)snprintf(buf, cap, "it cannot be killed, and was left behind");
+        }
         (void)kill(-w->pid, SIGKILL); /* children it may have left in its group */
     }
     w->pid = 0;
@@ -408,7 +431,7 @@ assay_status assay__worker_call(assay__worker *w, json_t *request, const int *fd
     if (status == ASSAY_OK)
         status = assay__message_receive(w->socket, &wait, &m);
     if (status == ASSAY_OK && m.token != w->token)
-        status = assay__fail(ASSAY_CRASH, "a reply to another request");
+        status = assay__fail(ASSAY_INTERNAL, "a reply to another request");
     if (status != ASSAY_OK) {
         assay__message_clear(&m);
         return call_failed(w, status);

@@ -41,6 +41,7 @@ static struct {
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     char here; /* lies on the other stack; what matters is the interrupted one */
+    const bool is_sent = info->si_code <= 0; /* by kill or raise: no instruction runs again */
     uintptr_t stack = (uintptr_t)&here;
 
 #if defined __x86_64__
@@ -49,12 +50,14 @@ static void on_fault(int number, siginfo_t *info, void *context)
 #else
     (void)context;
 #endif
-    if (guard.notes != NULL) {
+    if (guard.notes != NULL && !is_sent) {
         guard.notes->fault_at = (uint64_t)(uintptr_t)info->si_addr;
         guard.notes->fault_stack = (uint64_t)stack;
         guard.notes->fault_signal = (uint32_t)number;
     }
     (void)signal(number, SIG_DFL); /* the instruction runs again, and ends the process */
+    if (is_sent)
+        (void)raise(number); /* comes when this handler has returned */
 }
 
 /* A stack that has overflowed cannot run a handler. */

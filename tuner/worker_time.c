@@ -1,38 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tuner/worker_time.c -- timing one variant: operand sets to rotate over, warm-up, spans. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "runtime/error.h"
-#include "runtime/keyhash.h"
-#include "tuner/cold.h"
 #include "tuner/core_clock.h"
+#include "tuner/pace.h"
 #include "tuner/stats.h"
 #include "tuner/worker.h"
 #include "tuner/worker_guard.h"
 
-#define MAX_SETS  4096u
 #define MAX_INNER 1000000u
 #define SPAN_CALL 1 /* assay_policy.span */
-
-/* Copies of the operands: all inputs first, made read-only once filled so that a kernel that
- * writes there faults on the spot, then all outputs.  Kept while the problem stays prepared. */
-struct assay__worker_pool {
-    char *inputs, *outputs;
-    size_t input_bytes, output_bytes; /* of all sets */
-    size_t sets, filled;
-    size_t touched; /* sets whose inputs a kernel has read since they were put out of the caches */
-    assay_tensor *operands; /* sets * dtype_count */
-    assay_launch *launches;
-};
-typedef struct assay__worker_pool pool;
 
 typedef struct timing {
     double span_ns, warm_ns, budget_ns;
@@ -45,7 +29,8 @@ typedef struct timing {
     double bad_ns;
     bool is_steady; /* calls took the same time when the warm-up ended, or it had none */
     double cold_bytes;
-    json_t *speeds; /* of the core's clock, a sample each; NULL: nobody watches it */
+    json_t *speeds;      /* of the core's clock, a sample each; NULL: nobody watches it */
+    double newest_speed; /* 0: none */
     assay__core_clock core;
     assay__clock_guard guard;
     bool gave_up;     /* the clock stayed low */
@@ -54,134 +39,15 @@ typedef struct timing {
     assay__guard_held held; /* after the first call */
 } timing;
 
-void assay__worker_pool_clear(struct assay__worker_pool **p)
-{
-    pool *q = *p;
-
-    if (q == NULL)
-        return;
-    if (q->inputs != NULL)
-        munmap(q->inputs, q->input_bytes);
-    if (q->outputs != NULL)
-        munmap(q->outputs, q->output_bytes);
-    free(q->operands);
-    free(q->launches);
-    free(q);
-    *p = NULL;
-}
-
-static size_t set_count(const assay__worker_problem *w, double rotate_bytes)
-{
-    uint64_t each = w->in.total + w->out.total;
-    double sets = rotate_bytes / (double)each;
-
-    if (!(sets > 1))
-        return 1;
-    return sets > MAX_SETS ? MAX_SETS : (size_t)sets + 1;
-}
-
-/* Pages of the arena are there already, from the worker before; fresh ones cost more to get than a
- * quick visit takes to time what lies in them. */
-static char *map_bytes(const assay__worker_problem *w, size_t at, size_t bytes)
-{
-    int flags = w->arena >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    off_t from = w->arena >= 0 ? (off_t)w->arena_begin + (off_t)at : 0;
-    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, w->arena, from);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
-/* Makes sets [filled, wanted): touching memory costs more than timing a small kernel, so only what
- * the spans will rotate over is made. */
-static assay_status pool_fill(pool *p, assay__worker_problem *w, size_t wanted)
-{
-    if (wanted <= p->filled)
-        return ASSAY_OK;
-    ASSAY_TRY(assay__worker_place(w, 0));
-    assay__populate(p->inputs + p->filled * w->in.total, (wanted - p->filled) * w->in.total,
-                    w->arena >= 0);
-    assay__populate(p->outputs + p->filled * w->out.total, (wanted - p->filled) * w->out.total,
-                    w->arena >= 0);
-    for (size_t i = p->filled; i < wanted; i++) {
-        char *inputs = p->inputs + i * w->in.total, *output = p->outputs + i * w->out.total;
-        void *addresses[ASSAY_MAX_OPERANDS] = {NULL};
-
-        assay__cold_copy(inputs, w->inputs, (size_t)w->in.total);
-        assay__worker_addresses(w, inputs, output, addresses);
-        ASSAY_TRY(
-            assay__tensors_make(&w->problem, addresses, p->operands + i * w->problem.dtype_count));
-    }
-    p->filled = wanted;
-    if (mprotect(p->inputs, (size_t)w->in.total * wanted, PROT_READ) != 0)
-        return assay__fail(ASSAY_INTERNAL, "cannot protect the inputs");
-    return ASSAY_OK;
-}
-
-static assay_status pool_make(assay__worker_problem *w, double rotate_bytes)
-{
-    pool *p = calloc(1, sizeof *p);
-
-    if (p == NULL)
-        return assay__fail(ASSAY_NOMEM, "operand sets");
-    w->pool = p;
-    p->sets = set_count(w, rotate_bytes);
-    p->input_bytes = (size_t)w->in.total * p->sets;
-    p->output_bytes = (size_t)w->out.total * p->sets;
-    p->operands = calloc(p->sets * w->problem.dtype_count, sizeof *p->operands);
-    p->launches = calloc(p->sets, sizeof *p->launches);
-    p->inputs = map_bytes(w, 0, p->input_bytes);
-    p->outputs = map_bytes(w, p->input_bytes, p->output_bytes);
-    if (p->inputs == NULL || p->outputs == NULL || p->operands == NULL || p->launches == NULL)
-        return assay__fail(ASSAY_NOMEM, "%zu bytes to rotate over",
-                           p->input_bytes + p->output_bytes);
-    return ASSAY_OK;
-}
-
-/* The first `sets` sets: fresh poison in every output, launches of this kernel.  No cache holds an
- * output then. */
-static assay_status pool_aim(assay__worker_problem *w, const assay__worker_kernel *k, size_t sets)
-{
-    pool *p = w->pool;
-    size_t operands = w->problem.dtype_count;
-
-    ASSAY_TRY(pool_fill(p, w, sets));
-    for (size_t i = 0; i < sets; i++) {
-        char *output = p->outputs + i * w->out.total;
-        assay__output_poison(output, &w->out, (assay_dtype)w->problem.dtypes[operands - 1]);
-        if (assay__reads_output(&w->problem))
-            assay__cold_copy(output + w->out.offset,
-                             p->inputs + i * w->in.total + w->in.offset[w->in.count - 1],
-                             (size_t)w->out.bytes);
-        p->launches[i] = (assay_launch){.struct_size = sizeof(assay_launch),
-                                        .operand_count = (uint32_t)operands,
-                                        .problem = &w->problem,
-                                        .operands = p->operands + i * operands,
-                                        .tunables = k->tunables,
-                                        .instance = k->backend->instance};
-    }
-    return ASSAY_OK;
-}
-
-/* Whoever stayed before has left more or less of the inputs in the caches, the first stay of a
- * worker what its warm-up read: each begins with all of them in memory, as they are once made.
- * Bytes of operands that are there. */
-static double pool_cool(const assay__worker_problem *w, size_t sets)
-{
-    pool *p = w->pool;
-    size_t touched = p->touched < sets ? p->touched : sets, fresh = sets - touched;
-    size_t evicted = assay__cold_evict(p->inputs, touched * (size_t)w->in.total);
-
-    p->touched += fresh;
-    if (evicted == 0)
-        return 0;
-    return (double)evicted + (double)fresh * (double)w->in.total +
-           (double)sets * (double)w->out.total;
-}
-
 static void take_span(void *cookie, double span_ns, size_t inner)
 {
     timing *t = cookie;
 
+    /* One call may take less than a step of the clock; many do not. */
+    if (t->samples == NULL && inner == 1 && span_ns >= 0 && span_ns <= 0) {
+        t->last_ns = 0;
+        return;
+    }
     if (!(span_ns > 0 && span_ns < 1e18)) {
         t->is_bad = true;
         t->bad_ns = span_ns;
@@ -196,12 +62,14 @@ static void take_span(void *cookie, double span_ns, size_t inner)
     if (t->speeds == NULL)
         return;
     const double speed = t->core.speed(t->core.cookie);
+    t->newest_speed = speed;
     assay__clock_guard_saw(&t->guard, speed);
     json_array_append_new(t->speeds, json_real(speed));
 }
 
-static assay_status measure(const assay__worker_kernel *k, const pool *p, timing *t, size_t inner,
-                            size_t spans, assay_cache_mode cache, assay_clock_info *clock)
+static assay_status measure(const assay__worker_kernel *k, const assay__worker_pool *p, timing *t,
+                            size_t inner, size_t spans, assay_cache_mode cache,
+                            assay_clock_info *clock)
 {
     const assay_measure what = {.struct_size = sizeof what,
                                 .run = k->desc->run,
@@ -215,6 +83,11 @@ static assay_status measure(const assay__worker_kernel *k, const pool *p, timing
 
     ASSAY_TRY(assay__backend_blame(t->calls ? assay__backend_measure_calls(k->backend, &what, clock)
                                             : assay__backend_measure(k->backend, &what, clock)));
+    if (!(clock->resolution_ns >= 0 && clock->resolution_ns < 1e18 && clock->overhead_ns >= 0 &&
+          clock->overhead_ns < 1e18 && (unsigned)clock->quality <= ASSAY_TIMING_COUNTERS))
+        return assay__fail(ASSAY_NUMERIC,
+                           "its timer has steps of %g ns, an overhead of %g ns and quality %d",
+                           clock->resolution_ns, clock->overhead_ns, (int)clock->quality);
     /* No time at all would be an infinite speed, and NaN would be lost on its way. */
     if (t->is_bad)
         return assay__fail(ASSAY_NUMERIC, "its timer says that %zu calls took %g ns", inner,
@@ -223,11 +96,11 @@ static assay_status measure(const assay__worker_kernel *k, const pool *p, timing
 }
 
 /* One span over the `sets` operand sets from `first` on. */
-static assay_status probe(const assay__worker_kernel *k, const pool *p, timing *t, size_t inner,
-                          size_t first, size_t sets, assay_cache_mode cache,
+static assay_status probe(const assay__worker_kernel *k, const assay__worker_pool *p, timing *t,
+                          size_t inner, size_t first, size_t sets, assay_cache_mode cache,
                           assay_clock_info *clock)
 {
-    pool some = *p;
+    assay__worker_pool some = *p;
 
     some.launches += first;
     some.sets = sets;
@@ -243,13 +116,9 @@ static size_t calls_in(double ns, double each_ns)
     return calls > MAX_INNER ? MAX_INNER : (size_t)calls + 1;
 }
 
-/* To a call that takes so long it matters little what it has to load, and it is far behind or its
- * problem is large.  It is timed after one untimed call. */
-#define ENDLESS_NS 300e6
-
 static bool is_endless(const timing *t)
 {
-    return t->last_ns > ENDLESS_NS;
+    return t->last_ns > ASSAY__ENDLESS_NS;
 }
 
 #define WARM_PARTS   4    /* of warm_ns, at least */
@@ -270,8 +139,8 @@ static bool are_steady(const double *parts)
 
 /* On until the newest parts took the same time: clocks rise, code is compiled, threads start, and
  * how long that takes nobody knows beforehand. */
-static assay_status warm_steadily(const assay__worker_kernel *k, const pool *p, timing *t,
-                                  assay_cache_mode cache, assay_clock_info *clock)
+static assay_status warm_steadily(const assay__worker_kernel *k, const assay__worker_pool *p,
+                                  timing *t, assay_cache_mode cache, assay_clock_info *clock)
 {
     const size_t calls = calls_in((t->warm_ns - t->total_ns) / WARM_PARTS, t->last_ns);
     double parts[STEADY_PARTS];
@@ -288,7 +157,7 @@ static assay_status warm_steadily(const assay__worker_kernel *k, const pool *p, 
 }
 
 /* Untimed calls on one set for warm_ns or more; leaves the time of a call in t->last_ns. */
-static assay_status warm_up(const assay__worker_kernel *k, const pool *p, timing *t,
+static assay_status warm_up(const assay__worker_kernel *k, const assay__worker_pool *p, timing *t,
                             assay_cache_mode cache, assay_clock_info *clock)
 {
     t->samples = NULL;
@@ -296,10 +165,11 @@ static assay_status warm_up(const assay__worker_kernel *k, const pool *p, timing
     t->is_steady = true;
     ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock)); /* page faults, JIT, thread start */
     assay__guard_hold(&t->held);
-    if (is_endless(t))
+    if (t->last_ns > ASSAY__ENDLESS_AT_ONCE_NS)
         return ASSAY_OK;
     ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock));
-    return t->total_ns < t->warm_ns ? warm_steadily(k, p, t, cache, clock) : ASSAY_OK;
+    return !is_endless(t) && t->total_ns < t->warm_ns ? warm_steadily(k, p, t, cache, clock)
+                                                      : ASSAY_OK;
 }
 
 /* Steps of the clock and its overhead must be small beside a span, though not at any price; of
@@ -338,33 +208,6 @@ static size_t choose_spans(const timing *t)
     return fit < (double)t->spans ? (size_t)fit : t->spans;
 }
 
-/* Of timed outputs so much is looked at: a share of what the calls themselves took. */
-#define LOOKED_BYTES ((size_t)16 << 20)
-
-/* Of a timed run goes back what will be judged: the first of its newest outputs that is not the
- * expected one, which all must be since all had the same inputs; else the last.  Of calls that read
- * their output each had another. */
-static const void *shown_output(const assay__worker_problem *w, const pool *p, size_t calls,
-                                const char *expected, bool *as_expected)
-{
-    const size_t last = (calls - 1) % p->sets, used = calls < p->sets ? calls : p->sets;
-    const size_t bytes = (size_t)w->out.bytes, operand = w->problem.dtype_count - 1u;
-    char digest[20];
-
-    if (assay__reads_output(&w->problem))
-        expected = NULL;
-    *as_expected = false;
-    for (size_t i = 0; expected != NULL && i < used && i * bytes <= LOOKED_BYTES; i++) {
-        const assay_launch *launch = &p->launches[(last + p->sets - i) % p->sets];
-        const void *output = assay_tensor_data(&launch->operands[operand]);
-        (void)snprintf(digest, sizeof digest, "%016" PRIx64, assay__xxh64(output, bytes));
-        if (strcmp(digest, expected) != 0)
-            return output;
-    }
-    *as_expected = expected != NULL;
-    return assay_tensor_data(&p->launches[last].operands[operand]);
-}
-
 static void reply_clock(json_t *reply, const assay_clock_info *clock)
 {
     json_object_set_new(reply, "clock",
@@ -376,7 +219,7 @@ static void reply_clock(json_t *reply, const assay_clock_info *clock)
 /* A set for every launch of the untimed span and of the timed ones, or as many as exceed the
  * caches. Calls on operands from memory take longer than the warm ones that say so, so that inner
  * and spans will rather be fewer. */
-static size_t sets_for(const pool *p, const timing *t, uint64_t seed)
+static size_t sets_for(const assay__worker_pool *p, const timing *t, uint64_t seed)
 {
     timing plan = *t;
     double launches;
@@ -390,13 +233,13 @@ static size_t sets_for(const pool *p, const timing *t, uint64_t seed)
 /* One untimed span as the timed ones will be, over sets that these come to last: they must find
  * theirs as cold as the rest.  Where operands are so small that the rotation goes round within
  * caches it goes round once, so that the first timed span finds what the others do. */
-static assay_status lead_in(const assay__worker_kernel *k, const pool *p, timing *t,
+static assay_status lead_in(const assay__worker_kernel *k, const assay__worker_pool *p, timing *t,
                             assay_cache_mode cache, assay_clock_info *clock)
 {
     size_t calls = calls_in(t->span_ns, t->last_ns), sets;
 
-    if (p->sets == MAX_SETS && calls < MAX_SETS)
-        calls = MAX_SETS;
+    if (p->sets == ASSAY__WORKER_POOL_SETS && calls < ASSAY__WORKER_POOL_SETS)
+        calls = ASSAY__WORKER_POOL_SETS;
     sets = calls < p->sets ? calls : p->sets;
     return probe(k, p, t, calls, p->sets - sets, sets, cache, clock);
 }
@@ -409,20 +252,6 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Other inputs where those of a timed launch lie. */
-static assay_status refill(assay__worker_problem *w, char *inputs, size_t set)
-{
-    const size_t bytes = (size_t)w->in.total;
-
-    ASSAY_TRY(assay__worker_place(w, set));
-    if (mprotect(inputs, bytes, PROT_READ | PROT_WRITE) != 0)
-        return assay__fail(ASSAY_INTERNAL, "cannot write to the inputs");
-    assay__cold_copy(inputs, w->inputs, bytes);
-    if (mprotect(inputs, bytes, PROT_READ) != 0)
-        return assay__fail(ASSAY_INTERNAL, "cannot protect the inputs");
-    return ASSAY_OK;
-}
-
 /* A kernel may be quick since it knows from a call before what its operands give.  One more call,
  * with set `other` where the launch `at` had its own; what that gives goes where an output is shown
  * if it is not what is expected of that set. */
@@ -431,25 +260,23 @@ static assay_status call_with_other(assay__worker_problem *w, const assay__worke
 {
     const size_t other = (size_t)json_integer_value(json_object_get(request, "other"));
     const char *expected = json_string_value(json_object_get(request, "other_expected"));
-    char *inputs = w->pool->inputs + at * (size_t)w->in.total;
     char *output = w->pool->outputs + at * (size_t)w->out.total;
-    char digest[20];
 
-    ASSAY_TRY(refill(w, inputs, other));
+    ASSAY_TRY(assay__worker_pool_refill(w, at, other));
     assay__output_poison(output, &w->out,
                          (assay_dtype)w->problem.dtypes[w->problem.dtype_count - 1]);
     double begin = now_ns();
     assay_status status = assay__backend_launch(k->backend, k->desc->run, &w->pool->launches[at]);
     if (status == ASSAY_OK)
         status = assay__backend_synchronize(k->backend);
-    t->called_ns += now_ns() - begin;
+    if (!t->core.is_scripted) /* time passes in timed calls alone there */
+        t->called_ns += now_ns() - begin;
     ASSAY_TRY(assay__backend_blame(status));
-    (void)snprintf(digest, sizeof digest, "%016" PRIx64,
-                   assay__xxh64(output + w->out.offset, (size_t)w->out.bytes));
-    *shown = expected == NULL || strcmp(digest, expected) != 0;
+    *shown = expected == NULL ||
+             !assay__worker_output_is(output + w->out.offset, (size_t)w->out.bytes, expected);
     if (*shown)
         memcpy((char *)w->output + w->out.offset, output + w->out.offset, (size_t)w->out.bytes);
-    return refill(w, inputs, 0);
+    return assay__worker_pool_refill(w, at, 0);
 }
 
 /* ---- the timed spans ---- */
@@ -458,7 +285,7 @@ typedef struct run {
     assay__worker_problem *w;
     const assay__worker_kernel *k;
     timing *t;
-    pool some; /* the sets that the spans rotate over */
+    assay__worker_pool some; /* the sets that the spans rotate over */
     assay_cache_mode cache;
     uint64_t seed;
     assay_clock_info clock;
@@ -466,20 +293,19 @@ typedef struct run {
     const assay__worker_pass *pass; /* NULL: nobody counts */
 } run;
 
-/* Samples that were taken while the clock was low, and not disturbed besides; their places to `out`
- * unless NULL. */
-static size_t slow_samples(const timing *t, json_t *out)
+static bool is_at_low_clock(const timing *t, size_t i)
+{
+    return t->speeds != NULL &&
+           assay__clock_guard_is_slow(&t->guard, json_number_value(json_array_get(t->speeds, i)));
+}
+
+/* Samples that were taken while the clock was low, of those that are not disturbed besides. */
+static size_t slow_samples(const timing *t)
 {
     size_t slow = 0;
 
-    for (size_t i = t->calm_from; t->speeds != NULL && i < json_array_size(t->speeds); i++) {
-        const double speed = json_number_value(json_array_get(t->speeds, i));
-        if (!assay__clock_guard_is_slow(&t->guard, speed))
-            continue;
-        slow++;
-        if (out != NULL)
-            json_array_append_new(out, json_integer((json_int_t)i));
-    }
+    for (size_t i = t->calm_from; t->speeds != NULL && i < json_array_size(t->speeds); i++)
+        slow += is_at_low_clock(t, i);
     return slow;
 }
 
@@ -490,9 +316,9 @@ static assay_status take_spans(run *r, size_t spans, json_t *samples)
     assay_status status;
 
     t->samples = NULL;
-    ASSAY_TRY(pool_aim(r->w, r->k, r->some.sets));
+    ASSAY_TRY(assay__worker_pool_aim(r->w, r->k, r->some.sets));
     if (r->cache != ASSAY_CACHE_HOT)
-        t->cold_bytes = pool_cool(r->w, r->some.sets);
+        t->cold_bytes = assay__worker_pool_cool(r->w, r->some.sets);
     if (!is_endless(t))
         ASSAY_TRY(lead_in(r->k, &r->some, t, r->cache, &r->clock));
     if (t->inner == 0) {
@@ -534,18 +360,23 @@ static assay_status wait_for_clock(run *r, size_t slow)
 #define RETAKES     3
 static const double burst_pause_ns[RETAKES] = {5e6, 20e6, 60e6};
 
+/* What a low clock lengthened is no burst, and is taken again for that reason. */
 static bool is_burst(const timing *t, const json_t *samples)
 {
-    const size_t all = json_array_size(samples), n = all - t->calm_from;
     double values[BURST_MOST], least = INFINITY, median;
+    size_t n = 0;
 
-    if (n < BURST_SPANS || n > BURST_MOST)
-        return false;
-    for (size_t i = 0; i < all; i++)
-        least = fmin(least, json_number_value(json_array_get(samples, i)));
-    for (size_t i = 0; i < n; i++)
-        values[i] = json_number_value(json_array_get(samples, t->calm_from + i));
-    return assay__stats_median(values, n, &median) == ASSAY_OK && median > BURST * least;
+    for (size_t i = 0; i < json_array_size(samples); i++) {
+        const double value = json_number_value(json_array_get(samples, i));
+        least = fmin(least, value);
+        if (i < t->calm_from || is_at_low_clock(t, i))
+            continue;
+        if (n == BURST_MOST)
+            return false;
+        values[n++] = value;
+    }
+    return n >= BURST_SPANS && assay__stats_median(values, n, &median) == ASSAY_OK &&
+           median > BURST * least;
 }
 
 /* True: all spans so far are to be left out and taken again, after a pause.  Where no try is calm
@@ -585,7 +416,7 @@ static assay_status time_spans(run *r, json_t *samples)
         const size_t before = slow;
         ASSAY_TRY(take_spans(r, wanted, samples));
         const bool again = wait_for_calm(r, samples);
-        slow = slow_samples(t, NULL);
+        slow = slow_samples(t);
         wanted = missing(t, samples, slow);
         if (wanted > 0 && !again)
             ASSAY_TRY(wait_for_clock(r, slow > before ? slow - before : 0));
@@ -600,7 +431,8 @@ static assay_status show_output(run *r, json_t *request, json_t *reply)
     bool as_expected, other = false;
 
     memcpy((char *)r->w->output + r->w->out.offset,
-           shown_output(r->w, &r->some, r->calls, expected, &as_expected), r->w->out.bytes);
+           assay__worker_pool_shown(r->w, &r->some, r->calls, expected, &as_expected),
+           r->w->out.bytes);
     if (wanted != NULL && as_expected)
         ASSAY_TRY(
             call_with_other(r->w, r->k, r->t, (r->calls - 1) % r->some.sets, request, &other));
@@ -612,7 +444,7 @@ static assay_status warm_variant(run *r)
 {
     timing *t = r->t;
 
-    ASSAY_TRY(pool_aim(r->w, r->k, 1));
+    ASSAY_TRY(assay__worker_pool_aim(r->w, r->k, 1));
     r->w->pool->touched = r->w->pool->touched > 0 ? r->w->pool->touched : 1;
     ASSAY_TRY(warm_up(r->k, r->w->pool, t, r->cache, &r->clock));
     t->span_ns = long_enough(t->span_ns, &r->clock);
@@ -621,14 +453,23 @@ static assay_status warm_variant(run *r)
     return ASSAY_OK;
 }
 
+/* Of a device with a clock of its own the host's says nothing. */
+static bool is_on_host(const run *r)
+{
+    assay_device_info info = {.struct_size = sizeof info};
+
+    return r->clock.quality == ASSAY_TIMING_HOST ||
+           (r->clock.quality == ASSAY_TIMING_ENQUEUE_WAIT &&
+            assay__backend_device_info(r->k->backend, 0, &info) == ASSAY_OK && info.is_cpu);
+}
+
 static assay_status time_variant(run *r, json_t *request, json_t *reply)
 {
     json_t *samples = json_array();
 
     ASSAY_TRY(assay__json_put_take(reply, "samples", samples));
     ASSAY_TRY(warm_variant(r));
-    /* Of a device with a clock of its own the host's says nothing. */
-    if (r->clock.quality == ASSAY_TIMING_HOST || r->t->core.is_scripted)
+    if (is_on_host(r) || r->t->core.is_scripted)
         r->t->speeds = json_array();
     ASSAY_TRY(time_spans(r, samples));
     assay__guard_report(&r->t->held, reply);
@@ -650,17 +491,20 @@ static json_t *usage_json(const struct rusage *a, const struct rusage *b, double
     return all;
 }
 
-/* Samples left out are told with the reason; nobody else knows why. */
+/* Samples left out are told with the reason, each with one; nobody else knows why. */
 static assay_status reply_rejected(const timing *t, json_t *reply)
 {
     json_t *rejected = json_object(), *slow = json_array(), *disturbed = json_array();
-    const bool is_slow = slow_samples(t, slow) > 0;
 
+    for (size_t i = 0; t->speeds != NULL && i < json_array_size(t->speeds); i++)
+        if (is_at_low_clock(t, i))
+            json_array_append_new(slow, json_integer((json_int_t)i));
     for (size_t i = 0; i < t->calm_from; i++)
-        json_array_append_new(disturbed, json_integer((json_int_t)i));
-    if (is_slow)
+        if (!is_at_low_clock(t, i))
+            json_array_append_new(disturbed, json_integer((json_int_t)i));
+    if (json_array_size(slow) > 0)
         json_object_set(rejected, "clock", slow);
-    if (t->calm_from > 0)
+    if (json_array_size(disturbed) > 0)
         json_object_set(rejected, "disturbed", disturbed);
     json_decref(slow);
     json_decref(disturbed);
@@ -696,7 +540,7 @@ static assay_status time_and_tell(run *r, json_t *request, json_t *reply)
     ASSAY_TRY(time_variant(r, request, reply));
     (void)getrusage(RUSAGE_SELF, &after);
     ASSAY_TRY(reply_timing(r, asked, reply));
-    return assay__json_put_take(reply, "worker", usage_json(&before, &after, r->t->guard.fastest));
+    return assay__json_put_take(reply, "worker", usage_json(&before, &after, r->t->newest_speed));
 }
 
 /* What a request asks for; the kernel to *k, the rest to *t and *r. */
@@ -719,7 +563,8 @@ static assay_status read_request(assay__worker_state *s, json_t *request, assay_
                .t = t,
                .cache = hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE,
                .seed = (uint64_t)json_integer_value(json_object_get(request, "seed"))};
-    return s->prepared->pool == NULL ? pool_make(s->prepared, hot ? 0 : rotate) : ASSAY_OK;
+    return s->prepared->pool == NULL ? assay__worker_pool_make(s->prepared, hot ? 0 : rotate)
+                                     : ASSAY_OK;
 }
 
 assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply)

@@ -33,7 +33,7 @@ query '.chosen | .time_ns == 1000 and .lo_ns == 990 and .hi_ns == 1010 and .max_
 query '.chosen | .stability == "config" and .proof == "sampled" and .measurement == 1 and (has("accuracy") | not)'
 query '.store.path != null and .store.schema >= 2 and .searched == 3 and .total == 4 and .stop_reason == "converged"'
 query '.others | any(.kernel == "ref_matmul_f32" and .time_ns == 5000)'
-expect 0 '*portable{threads=1}*(measured)*chosen *slower *' '' \
+expect 0 '*portable{threads=1}*[(]measured[)]*chosen *slower *' '' \
     assay pick --op matmul --dtype f32 --shape m=512,n=512,k=512 --backend ref,cpu --db "$db" --explain
 
 # Tolerances: evidence decides, and each rejection says why.

@@ -91,6 +91,26 @@ fake_sweep "$db" add n=64 --kernel 'fake_[ac]' --resume
 fake_sweep "$db" add n=64 --kernel 'fake_[ac]' --resume
 [ ! -s "$WORK/stdout" ] || fail "not finished"
 
+# Screened well, and dead in a later visit: neither a sweep nor a retry lets it out.
+first_db=$db db=$WORK/late.db
+well=('kernel=* ns=10000 sd=0.01' 'kernel=fake_c ns=8000')
+script 41 "${well[@]}"
+fake_sweep "$WORK/well.db" add n=64 --kernel 'fake_[ac]'
+late=("${well[@]}" "kernel=fake_c variant=0 process=$(($(cat "$WORK/visits") - 6)) crash_at=1")
+screened() { # of those that crashed, in the newest sweep
+    sqlite3 "$db" "SELECT count(*) FROM visit v JOIN measurement m ON m.id = v.measurement
+        WHERE m.verdict = 'crashed' AND v.kind = 'screen' AND v.sweep = (SELECT max(id) FROM sweep)"
+}
+script 41 "${late[@]}"
+fake_sweep "$db" add n=64 --kernel 'fake_[ac]'
+[ "$(screened)" = 1 ] || fail "it died before it was screened"
+[ "$(number quarantine)" = 1 ] || fail "let out by its own sweep"
+script 41 "${late[@]}"
+expect 1 '*fake_c*stays*' '*1 of 1 stay in quarantine, 0 of them not tried*' again --all
+[ "$(screened)" = 1 ] || fail "the retry did not screen it"
+[ "$(number quarantine)" = 1 ] || fail "let out though it died"
+db=$first_db
+
 # What is not here any more cannot be tried, and says so.
 script 36 "${sick[@]}"
 fake_sweep "$db" add n=66

@@ -24,7 +24,7 @@ pick=(assay pick --db "$db" --plugins "$WORK/plugins" --backend fake --op add --
 expect 0 '*' '' "${pick[@]}" --json
 jq -e '.chosen.kernel == "fake_a" and (.chosen | has("flags") | not) and ([.ties[], .others[]] | map(select(.kernel == "fake_b"))
     | length > 0 and .[0].flags[0] == "noisy" and (.[0].flags | index("wide") != null))' "$WORK/stdout" >/dev/null || fail "pick"
-expect 0 '*fake_b*(noisy wide*)*' '' "${pick[@]}" --explain
+expect 0 '*fake_b*[(]noisy *wide*[)]*' '' "${pick[@]}" --explain
 expect 0 '*' '' assay report cost --db "$db" --plugins "$WORK/plugins" --backend fake --format csv
 grep -q 'fake_b.*noisy.*wide' "$WORK/stdout" || fail "report"
 expect 0 '*' '*' assay check --db "$db" --plugins "$WORK/plugins" --backend fake --json
@@ -39,7 +39,7 @@ fake_sweep "$db" add n=64 "${two[@]}"
 [ "$(main verdict fake_a)" = noisy ] && [ "$(count '.kernel == "fake_a" and .flags[0] == "noisy" and (.flags | index("wide") != null)')" = 1 ] || fail "fake_a is $(main verdict fake_a)"
 expect 0 '*"noisy"*' '' assay pick --db "$db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=64 --json
 expect 0 '*disturbed *noisy*wide*' '' assay pick --db "$db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=64
-expect 0 '*ns*(noisy *wide*)*' '' assay report cost --db "$db" --plugins "$WORK/plugins" --backend fake --format md
+expect 0 '*us*[(]noisy *wide*[)]*' '' assay report cost --db "$db" --plugins "$WORK/plugins" --backend fake --format md
 expect 0 '*1 of 1 routes rest on measurements that something disturbed, 1 on noisy ones*' '*' assay check --db "$db" \
     --plugins "$WORK/plugins" --backend fake
 
@@ -79,6 +79,15 @@ script 87 'kernel=* ns=10000 sd=0.001'
 fake_sweep "$db" add n=64 "${two[@]}"
 [ "$(ask "SELECT group_concat(DISTINCT stop_reason) FROM visit WHERE kind = 'measure'")" = precise ] || fail "quiet stays are not precise"
 [ "$(ask "SELECT count(*) FROM measurement WHERE stop_reason NOT IN ('out', 'count', 'precise')")" = 0 ] || fail "another reason"
+
+# A thorough sweep asks for more, and is precise only within half as much.
+db=$WORK/h.db
+script 89 'kernel=* ns=10000 sd=0.001 visit_sd=0.006'
+expect 0 '*' '' assay sweep --db "$db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=64 --threads 1 \
+    --profile thorough --quiet --json "${two[@]}"
+[ "$(ask "SELECT profile || ' ' || (settings_json ->> 'visits') || ' ' || (settings_json ->> 'confirms') FROM sweep")" = 'thorough 10 8' ] || fail "effort"
+[ "$(ask "SELECT max(n) FROM (SELECT count(*) n FROM visit WHERE kind = 'measure' AND is_twin = 0 GROUP BY measurement)")" = 10 ] || fail "visits"
+[ "$(main stop_reason fake_a)" = count ] || fail "precise within $(main lo_ns fake_a) to $(main hi_ns fake_a)"
 
 # A timer that says no time passed: the variant is out with that reason, and the sweep goes on.
 db=$WORK/z.db

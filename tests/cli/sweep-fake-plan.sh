@@ -99,3 +99,23 @@ for term in dumb xterm; do
 done
 ! grep -q $'\033' "$WORK/dumb" && grep -q '^\[0/1 problems' "$WORK/dumb" || fail "dumb: $(cat -v "$WORK/dumb")"
 grep -q $'\r\033\[K' "$WORK/xterm" || fail "xterm: $(cat -v "$WORK/xterm")"
+# A line is no longer than the terminal is wide, so that it can be written over.
+TERM=xterm command script -qec "stty cols 60; assay sweep --plugins '$WORK/plugins' --backend fake --threads 1 --profile quick --shapes '$WORK/set.csv' --db '$WORK/narrow.db' >'$WORK/stdout'" \
+    "$WORK/log" >"$WORK/narrow" </dev/null || fail "narrow: $(cat "$WORK/narrow")"
+tr '\r' '\n' <"$WORK/narrow" | sed $'s/\033\\[K//g' | grep '^\[' | awk '{ if (length($0) > 59) bad++; n++ } END { exit !(n > 1 && bad == 0) }' ||
+    fail "wider than the terminal: $(cat -v "$WORK/narrow")"
+
+# Nor does one that is in quarantine open a problem that nothing is left for: 3 of 16 are its own, 11 and 2 are tried.
+script 46 'kernel=* ns=10000 sd=0.01' 'kernel=fake_c threads=1 variant=2 crash_at=1'
+fake_sweep "$WORK/sick.db" add n=64..66
+fake_sweep "$WORK/sick.db" add n=70..72 --evaluations 16
+[ "$(sqlite3 "$WORK/sick.db" "SELECT count(DISTINCT m.problem) || ' ' || count(*) FROM visit v JOIN measurement m ON m.id = v.measurement
+    WHERE v.kind = 'screen' AND v.sweep = (SELECT max(id) FROM sweep)")" = '2 13' ] || fail "evaluations with one in quarantine"
+
+# What was rejected is told to machines, too.
+printf 'op,dtype,n\nadd,f32,1100\nadd,f32,1101\n' >"$WORK/set.csv"
+script 47 'kernel=* ns=10000 sd=0.01' 'kernel=fake_c threads=1 variant=2 crash_at=1'
+sweep "$WORK/f.db" --json
+[ "$(grep -vc '^{' "$WORK/stderr")" = 0 ] || fail "not all lines are JSON: $(cat "$WORK/stderr")"
+jq -se 'map(select(.schema == "assay.sweep.fate/1")) | length == 1 and (.[0] | .verdict == "crashed" and (.variant | test("fake_c.*variant=2"))
+    and (.reason | test("signal 11")) and .problems == 2)' "$WORK/stderr" >"$WORK/jq" || fail "fates: $(cat "$WORK/stderr")"

@@ -64,6 +64,22 @@ expect 0 '' '' "${sweep[@]}" --db "$db" --resume
 [ "$(($(cat "$WORK/visits") - counter))" -le 1 ] || fail "a finished sweep started workers to measure"
 facts "$db" | cmp -s - "$WORK/parts" || fail "a finished sweep changed facts"
 
+# What was checked before an interruption is as bit-stable after it, so that ties are decided the same way.
+script 24 'kernel=* ns=10000 sd=0.002'
+db=$WORK/ties.db
+expect 0 '*' '' "${sweep[@]}" --db "$db"
+known() {
+    sqlite3 "$db" "SELECT p.text, k.name, r.tunables, s.level FROM stability s JOIN problem p ON p.id = s.problem JOIN revision r ON r.id = s.revision
+            JOIN kernel k ON k.id = r.kernel WHERE k.name <> 'fake_c' AND r.tunables LIKE '%variant=0' ORDER BY 1, 2, 3;
+        SELECT p.text, k.name, r.tunables FROM route t JOIN problem p ON p.id = t.problem JOIN revision r ON r.id = t.winner_revision
+            JOIN kernel k ON k.id = r.kernel ORDER BY 1"
+}
+known >"$WORK/known"
+[ "$(grep -c config "$WORK/known")" = 8 ] || fail "stability: $(cat "$WORK/known")"
+sqlite3 "$db" "UPDATE visit SET baseline_visit = NULL; DELETE FROM visit WHERE kind <> 'screen'; DELETE FROM route; DELETE FROM stability"
+expect 0 '*' '' "${sweep[@]}" --db "$db" --resume
+known | cmp -s - "$WORK/known" || { known | diff "$WORK/known" - && fail; fail "another end after an interruption"; }
+
 # What was out stays out, although by now the machine would show another side: what crashed, and what
 # has a verdict in its row alone. The others are measured, and one of them wins.
 for verdict in wrong mistrusted; do

@@ -55,5 +55,27 @@ ASSAY_FAKE_CLOCK=3 expect 0 '*' '*3 routes; done*' "${low[@]}" --resume
 [ "$(ask "SELECT count(*) FROM measurement WHERE verdict = 'throttled'")" = 0 ] || fail "still throttled"
 [ "$(ask "SELECT count(*) FROM route t JOIN revision r ON r.id = t.winner_revision JOIN kernel k ON k.id = r.kernel
     WHERE superseded_utc IS NULL AND k.name = 'fake_b'")" = 3 ] || fail "routes after resuming"
+# Only a worker's last stay is at a low clock: there are routes beside throttled ones, which are tried again all the same.
+db=$WORK/h.db
+script 73 'kernel=* ns=10000 sd=0.002' 'kernel=fake_b ns=9000'
+late=("${low[@]/%l.db/h.db}")
+late=("${late[@]/#n=64..66/n=64..83}")
+ASSAY_FAKE_CLOCK='3*14 1' expect '[01]' '*' '*' "${late[@]}"
+[ "$(ask "SELECT count(*) FROM route t JOIN measurement m ON m.problem = t.problem WHERE m.verdict = 'throttled'")" -ge 1 ] ||
+    fail "no route beside a throttled one"
+ASSAY_FAKE_CLOCK=3 expect 0 '*' '*' "${late[@]}" --resume
+[ "$(ask "SELECT count(*) FROM measurement WHERE verdict = 'throttled'")" = 0 ] || fail "not tried again"
+[ "$(ask "SELECT count(*) FROM route t JOIN revision r ON r.id = t.winner_revision JOIN kernel k ON k.id = r.kernel
+    WHERE superseded_utc IS NULL AND k.name = 'fake_b'")" = 20 ] || fail "routes beside throttled ones stayed"
+
+# A low clock in the screening alone is told, too.
+db=$WORK/s.db
+script 74 'kernel=* ns=10000 sd=0.002' 'kernel=fake_b ns=9000'
+ASSAY_FAKE_CLOCK='3*22 2*3 3' fake_sweep "$db" add n=64..83 "${two[@]}"
+[ "$(ask "SELECT count(*) FROM visit WHERE rejected_json <> '' AND kind <> 'screen'")" = 0 ] || fail "not in screening alone"
+[ "$(ask "SELECT count(*) FROM measurement WHERE rejected_samples > 0 AND stop_reason <> 'out'")" -ge 1 ] || fail "no dip"
+[ "$(ask "SELECT count(*) FROM measurement WHERE rejected_samples > 0 AND stop_reason <> 'out' AND flags NOT LIKE '%clock%'")" = 0 ] || fail "flags"
+
+# What is no script is told.
 db=$WORK/x.db
 ASSAY_FAKE_CLOCK='3 fast' expect 2 '*' "*scripted clock: 'fast' is no speed*" "${low[@]/%l.db/x.db}"

@@ -46,6 +46,31 @@ grep -q 'failed where villains/v_chatty_late had run before, and alone it does n
 [ "$(sql "SELECT k.name FROM quarantine q JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel
     JOIN problem p ON p.id = q.problem WHERE p.text LIKE '%n=2000'")" = v_chatty_late ] || fail "another is in quarantine"
 
+# Of two that do so each is found, in whatever order they come; nobody else is convicted for having failed twice.
+sweep 'n=2001|2002|2003|2004|2005|2006' v_honest v_chatty_late v_chatty_later
+verdict v_chatty_later 'crashed leaves a fault behind *'
+verdict v_honest '@(ok|noisy)*'
+[ "$(sql "SELECT count(*) FROM quarantine q JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel
+    WHERE k.name = 'v_honest'")" = 0 ] || fail "an honest one is in quarantine"
+
+# A call that never returns for what another one left behind is his as well.
+sweep n=31342 v_honest v_twin v_locks
+verdict v_locks 'crashed leaves a fault behind that shows in the next call, as of villains/v_*: no reply within *'
+verdict v_honest '@(ok|noisy)*'
+verdict v_twin '@(ok|noisy)*'
+
+# A result that he spoils is his, and not of who gave it.
+sweep n=31343 v_honest v_twin v_spoils
+verdict v_spoils 'crashed spoils the result of the next call, as of villains/v_*: * is *, expected *'
+verdict v_honest '@(ok|noisy)*'
+verdict v_twin '@(ok|noisy)*'
+grep -q 'was wrong where villains/v_spoils had run before, and alone it is not' "$WORK/stderr" || fail "nobody was told of v_spoils"
+
+# The worker has a limit of its own where the user has none.
+[ "$(ulimit -d)" = unlimited ] || fail "this test needs no limit of the user"
+sweep n=31341 v_honest v_hoard
+verdict v_hoard 'crashed the kernel returned status 2 (NOMEM)*'
+
 # One that leaks is measured, and so are those after it: its worker is replaced before it can do no more.
 (ulimit -n 256 && sweep 'n=3000|4000' v_honest v_twin v_leak) || exit 1
 verdict v_leak '@(ok|noisy) leaks *descriptors in one stay*'

@@ -9,7 +9,7 @@ long=${ASSAY_LONG:-}
 db=$WORK/v.db
 if [ -n "$long" ]; then shapes='n=777|1777|2777|3777' kernel=v_leak_many all=2000; else shapes='n=776|1776' kernel=v_leak_some all=40; fi
 sweep=(assay sweep --db "$db" --plugins "$ASSAY_BUILD/lib/assay:$ASSAY_BUILD/tests/plugins" --backend villains
-    --op add --dtype f32 --shape "$shapes" --kernel v_honest --kernel "$kernel" --profile quick --quiet)
+    --op add --dtype f32 --shape "$shapes" --kernel v_honest --kernel v_opens --kernel "$kernel" --profile quick --quiet)
 (
     ulimit -n 256 && ulimit -v 2097152 || exit 1
     "${sweep[@]}" >"$WORK/stdout" 2>"$WORK/stderr" &
@@ -31,6 +31,9 @@ done=$(sql "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revis
 [ "$(sql "SELECT count(*) FROM measurement WHERE reason LIKE 'leaks % descriptors in one stay%'")" -ge 5 ] ||
     { echo "nobody leaks" && sql 'SELECT reason, count(*) FROM measurement GROUP BY 1' && exit 1; }
 [ "$(sql 'SELECT count(*) FROM quarantine')" = 0 ] || { echo "somebody is in quarantine" && exit 1; }
+[ -n "$long" ] || [ "$(sql "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revision
+    JOIN kernel k ON k.id = r.kernel WHERE k.name = 'v_opens' AND m.verdict IN ('ok', 'noisy')")" = 2 ] ||
+    { echo "who needs a file had none" && sql 'SELECT verdict, reason FROM measurement' && exit 1; }
 [ "$(sql 'PRAGMA integrity_check')" = ok ] || exit 1
 
 # However quick it is, nobody is given what will let him open no more files.
@@ -38,3 +41,9 @@ expect 0 '*' '*' assay sweep --db "$WORK/quick.db" --plugins "$ASSAY_BUILD/lib/a
     --op matmul --dtype f32 --shape m=160,n=160,k=160 --kernel v_honest --kernel v_leak --profile quick --quiet
 [ "$(sqlite3 "$WORK/quick.db" "SELECT k.name FROM route t JOIN revision r ON r.id = t.winner_revision
     JOIN kernel k ON k.id = r.kernel")" = v_honest ] || { echo "a leak was published" && exit 1; }
+# Nor where the published one may not be used.
+sqlite3 "$WORK/quick.db" "INSERT INTO quarantine (deployment, revision, problem, reason, since_utc)
+    SELECT deployment, winner_revision, problem, 'x', '' FROM route"
+expect '*' '*' '*' assay pick --db "$WORK/quick.db" --plugins "$ASSAY_BUILD/lib/assay:$ASSAY_BUILD/tests/plugins" \
+    --backend villains --op matmul --dtype f32 --shape m=160,n=160,k=160 --json
+query '.chosen.kernel != "v_leak"'

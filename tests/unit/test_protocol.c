@@ -151,6 +151,34 @@ static int64_t answer_late(void *cookie)
     return 600000;
 }
 
+static assay_status count_drains(void *cookie, int fd)
+{
+    char c;
+
+    (void)read(fd, &c, 1);
+    (*(int *)cookie)++;
+    return ASSAY_OK;
+}
+
+/* Who has closed its streams is not asked again and again: that would take a CPU from what is
+ * timed.
+ */
+START_TEST(message_waits_quietly_for_one_who_closed_its_streams)
+{
+    int streams[2], drains = 0;
+    assay__message m;
+
+    ck_assert_int_eq(pipe(streams), 0);
+    close(streams[1]);
+    const assay__wait wait = {
+        .timeout_ms = 200, .drain_fd = streams[0], .drain = count_drains, .cookie = &drains};
+    ck_assert_int_eq(assay__message_receive(pair[1], &wait, &m), ASSAY_TIMEOUT);
+    ck_assert_int_ge(drains, 1);
+    ck_assert_int_le(drains, 2);
+    close(streams[0]);
+}
+END_TEST
+
 START_TEST(message_waits_on_for_what_is_excused)
 {
     int asked = 0;
@@ -557,6 +585,7 @@ int main(int argc, char **argv)
     tcase_add_test(message, message_cut_in_its_body_is_a_crash);
     tcase_add_test(message, message_of_a_foreigner_is_refused);
     tcase_add_test(message, message_silence_times_out_and_stop_interrupts);
+    tcase_add_test(message, message_waits_quietly_for_one_who_closed_its_streams);
     tcase_add_test(message, message_waits_on_for_what_is_excused);
     tcase_add_test(worker, delay_of_one_that_shares_its_cpu_grows);
     tcase_add_test(worker, delay_of_one_that_sleeps_or_is_gone_is_none);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/error.h"
+#include "tuner/pace.h"
 #include "tuner/worker.h"
 
 static assay__worker_state state;
@@ -122,7 +123,8 @@ START_TEST(spans_are_long_beside_the_clock)
                  {"overhead=500; kernel=* ns=1000", 30e3, 51},
                  {"resolution=1e6; kernel=* ns=1e6", 30e3, 6},
                  {"resolution=1e4; kernel=* ns=1e4", 8e6, 801},
-                 {"resolution=100; kernel=* ns=1000", 0, 1}};
+                 {"resolution=100; kernel=* ns=1000", 0, 1},
+                 {"resolution=100; kernel=* ns=40", 30e3, 2502}};
     json_t *what = request(), *reply;
 
     begin(cases[_i].script, "3");
@@ -183,13 +185,14 @@ END_TEST
 /* Calls that never do: twice as much, and it is told. */
 START_TEST(warm_up_that_never_is_steady_is_told)
 {
-    json_t *reply;
+    json_t *what = request(), *reply;
 
     begin("kernel=* ns=1000 sd=0.4", "3");
-    reply = stay(request());
+    json_object_set_new(what, "spans", json_integer(2)); /* too few to be a burst and taken again */
+    reply = stay(what);
     ck_assert(!truth(reply, "steady"));
     ck_assert_double_ge(json_number_value(json_object_get(reply, "called_ns")), 4e6);
-    ck_assert_uint_ge(sample_count(reply), 20);
+    ck_assert_uint_eq(sample_count(reply), 2);
     json_decref(reply);
     end();
 }
@@ -203,6 +206,32 @@ START_TEST(warm_up_of_long_calls_is_two)
     begin("kernel=* ns=3e6 sd=0.4", "3");
     reply = stay(request());
     ck_assert(truth(reply, "steady"));
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* Of calls that take long two are untimed, and the third is the lead-in; of those that are endless
+ * there is no lead-in, and where one takes that long at once, one untimed call. */
+START_TEST(endless_calls_are_few)
+{
+    static const struct {
+        double ns, calls;
+    } cases[] = {{0.9 * ASSAY__ENDLESS_NS, 4},
+                 {1.1 * ASSAY__ENDLESS_NS, 3},
+                 {1.1 * ASSAY__ENDLESS_AT_ONCE_NS, 2}};
+    const double ns = cases[_i].ns;
+    json_t *what = request(), *reply;
+    char script[64];
+
+    (void)snprintf(script, sizeof script, "kernel=* ns=%.0f", ns);
+    begin(script, "3");
+    json_object_set_new(what, "budget_ns", json_real(8e6));
+    reply = stay(what);
+    ck_assert_uint_eq(sample_count(reply), 1);
+    ck_assert(truth(reply, "shortened"));
+    ck_assert_double_eq_tol(json_number_value(json_object_get(reply, "called_ns")),
+                            cases[_i].calls * ns, 10);
     json_decref(reply);
     end();
 }
@@ -238,6 +267,20 @@ START_TEST(samples_at_a_low_clock_are_taken_again)
         ck_assert_int_eq(json_integer_value(json_array_get(rejected(reply), i)),
                          10 + (json_int_t)i);
     ck_assert(!truth(reply, "gave_up"));
+    json_decref(reply);
+    end();
+}
+END_TEST
+
+/* Spans that a low clock lengthened are the clock's, not a burst's. */
+START_TEST(low_clock_is_no_burst)
+{
+    json_t *reply;
+
+    begin("kernel=* ns=1000 outlier=0.8", "3 1*19 3");
+    reply = stay(request());
+    ck_assert_uint_eq(json_array_size(rejected(reply)), 19);
+    ck_assert_int_eq(json_integer_value(json_array_get(rejected(reply), 0)), 1);
     json_decref(reply);
     end();
 }
@@ -384,14 +427,16 @@ int main(void)
     Suite *suite = suite_create("stay");
     TCase *tc = tcase_create("stay");
 
-    tcase_add_loop_test(tc, spans_are_long_beside_the_clock, 0, 7);
+    tcase_add_loop_test(tc, spans_are_long_beside_the_clock, 0, 8);
     tcase_add_test(tc, budget_shortens_a_stay);
     tcase_add_test(tc, span_without_time_is_an_error);
     tcase_add_test(tc, warm_up_ends_when_calls_are_steady);
     tcase_add_test(tc, warm_up_that_never_is_steady_is_told);
     tcase_add_test(tc, warm_up_of_long_calls_is_two);
+    tcase_add_loop_test(tc, endless_calls_are_few, 0, 3);
     tcase_add_test(tc, samples_at_a_good_clock_are_all_kept);
     tcase_add_test(tc, samples_at_a_low_clock_are_taken_again);
+    tcase_add_test(tc, low_clock_is_no_burst);
     tcase_add_test(tc, samples_before_the_clock_rose_are_left_out);
     tcase_add_test(tc, clock_that_stays_low_is_given_up);
     tcase_add_test(tc, clock_is_compared_with_earlier_visits);

@@ -199,6 +199,11 @@ static void no_fault(void)
     (void)raise(SIGKILL);
 }
 
+static void raise_it(void)
+{
+    (void)raise(SIGSEGV);
+}
+
 START_TEST(faults_are_noted_with_their_place)
 {
     assay__doing *notes =
@@ -207,6 +212,10 @@ START_TEST(faults_are_noted_with_their_place)
 
     ck_assert_ptr_ne(notes, MAP_FAILED);
     ck_assert_int_eq(fault_of(no_fault, notes), SIGKILL);
+    assay__doing_fault_text(notes, text, sizeof text);
+    ck_assert_str_eq(text, "");
+    /* One that is sent comes from no instruction that would run again. */
+    ck_assert_int_eq(fault_of(raise_it, notes), SIGSEGV);
     assay__doing_fault_text(notes, text, sizeof text);
     ck_assert_str_eq(text, "");
     ck_assert_int_eq(fault_of(write_to_eight, notes), SIGSEGV);

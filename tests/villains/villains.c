@@ -45,7 +45,12 @@
  *   v_mute        closes every descriptor that it can find, and never returns
  *   v_leak        keeps 1 MiB and a descriptor of each call
  *   v_chatty_err  a device error of each call shows in the next one
- *   v_chatty_late the same, in the next call of another kernel
+ *   v_chatty_late, v_chatty_later the same, in the next call of another kernel; the second at n
+ *                 from 2001 to 2006
+ *   v_spoils      n = 31343: changes what the next call of another kernel gives
+ *   v_locks       n = 31342: the next call of another kernel never returns
+ *   v_hoard       n = 31341: right, and reserves 1 TiB meanwhile; fails where it may not
+ *   v_opens       n % 1000 == 776: right, opens a file at each call, and fails where it cannot
  *   v_lost        loses the device: this call fails, and all later ones of the process
  *   v_rounds      leaves rounding towards zero behind
  *
@@ -697,6 +702,11 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_leak, 50),
     BOTH(v_chatty_err, 50),
     BOTH(v_chatty_late, 50),
+    ROW_ALIGNED(v_chatty_later, add, "v_chatty_later", 50, "n > 2000 and n < 2007", 0),
+    ROW_ALIGNED(v_spoils, add, "v_spoils", 50, "n == 31343", 0),
+    ROW_ALIGNED(v_locks, add, "v_locks", 50, "n == 31342", 0),
+    ROW_ALIGNED(v_hoard, add, "v_hoard", 50, "n == 31341", 0),
+    ROW_ALIGNED(v_opens, add, "v_opens", 50, "n % 1000 == 776", 0),
     BOTH(v_lost, 50),
     BOTH(v_rounds, 50),
     ROW_ALIGNED(v_coldfast, add, "v_coldfast", 50, NULL, 0),

@@ -6,6 +6,7 @@
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/host_backend.h"
@@ -75,6 +76,27 @@ assay_status v_leak(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* Nobody touches it, so that it costs nothing where it may be had. */
+assay_status v_hoard(const assay_launch *launch)
+{
+    const size_t bytes = (size_t)1 << 40;
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    (void)run_fast(launch);
+    if (room == MAP_FAILED)
+        return ASSAY_NOMEM;
+    return munmap(room, bytes) == 0 ? ASSAY_OK : ASSAY_IO;
+}
+
+assay_status v_opens(const assay_launch *launch)
+{
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    (void)run_fast(launch);
+    return fd >= 0 && close(fd) == 0 ? ASSAY_OK : ASSAY_IO;
+}
+
 assay_status v_rounds(const assay_launch *launch)
 {
     (void)run_fast(launch);
@@ -83,7 +105,7 @@ assay_status v_rounds(const assay_launch *launch)
 
 /* ---- to whoever comes after ---- */
 
-static bool is_lost;
+static bool is_lost, is_locked, is_spoiling;
 static assay_kernel_fn chatted; /* whose error has not shown yet */
 
 assay_status v_chatty_err(const assay_launch *launch)
@@ -100,6 +122,27 @@ assay_status v_chatty_late(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+assay_status v_chatty_later(const assay_launch *launch)
+{
+    (void)run_fast(launch);
+    chatted = v_chatty_later;
+    return ASSAY_OK;
+}
+
+assay_status v_locks(const assay_launch *launch)
+{
+    (void)run_fast(launch);
+    is_locked = true;
+    return ASSAY_OK;
+}
+
+assay_status v_spoils(const assay_launch *launch)
+{
+    (void)run_fast(launch);
+    is_spoiling = true;
+    return ASSAY_OK;
+}
+
 assay_status v_lost(const assay_launch *launch)
 {
     is_lost = true;
@@ -110,7 +153,9 @@ static assay_status shown(const assay_instance *instance, assay_kernel_fn run)
 {
     if (is_lost)
         return assay__host_fail(instance, ASSAY_DEVICE, "the device was lost before");
-    if (chatted == NULL || (chatted == v_chatty_late && run == v_chatty_late))
+    while (is_locked && run != v_locks)
+        sleep(1000);
+    if (chatted == NULL || (chatted != v_chatty_err && run == chatted))
         return ASSAY_OK;
     chatted = NULL;
     return assay__host_fail(instance, ASSAY_DEVICE, "an earlier call has read where it may not");
@@ -120,7 +165,12 @@ assay_status villains_launch(assay_instance *instance, assay_kernel_fn run,
                              const assay_launch *launch)
 {
     ASSAY_TRY(shown(instance, run));
-    return assay__host_launch(instance, run, launch);
+    ASSAY_TRY(assay__host_launch(instance, run, launch));
+    if (is_spoiling && run != v_spoils) {
+        read_job(launch).y[0] += 9.0f;
+        is_spoiling = false;
+    }
+    return ASSAY_OK;
 }
 
 assay_status villains_measure(assay_instance *instance, const assay_measure *what,
