@@ -26,6 +26,7 @@ int cmd_worker(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_pick(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_quarantine(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_version(int argc, char **argv);

@@ -13,6 +13,7 @@ const assay__command assay__commands[] = {
     {"pick", cmd_pick, "ask which kernel should run a problem", true},
     {"report", cmd_report, "show what a store holds: cost, precision, coverage", true},
     {"check", cmd_check, "integrity of a store and what of it holds here", true},
+    {"merge", cmd_merge, "join stores into a new one", true},
     {"quarantine", cmd_quarantine, "variants that must not run: list them, lift, try again", true},
     {"bench", cmd_bench, "what asking and storing cost here, peaks, and the method checked", false},
     {"__worker", cmd_worker, NULL, false},

@@ -13,6 +13,9 @@ assay_status assay__db_make_ready(assay__handle *h);
 /* Copies the store to the first free of FILE.vN.bak, FILE.vN.bak.1, ... (whole or not at all). */
 assay_status assay__db_backup(assay__handle *h, int64_t version);
 
+/* False, with errno: `name` is there, or cannot be given. */
+bool assay__db_rename_new(const char *made, const char *name);
+
 /* Inside a write transaction: from `version` to ASSAY__DB_VERSION. */
 assay_status assay__db_migrate(assay__handle *h, int64_t version);
 

@@ -126,7 +126,7 @@ static assay_status copy_store(assay__handle *h, const char *target)
 /* Never replaces a file, so that an older backup stays.  Not by link(), which some file systems
  * lack (exFAT, some shared folders); where renaming without replacing is lacking too, the name is
  * taken by an empty file first. */
-static bool rename_to_new(const char *made, const char *name)
+bool assay__db_rename_new(const char *made, const char *name)
 {
     if (renameat2(AT_FDCWD, made, AT_FDCWD, name, RENAME_NOREPLACE) == 0)
         return true;
@@ -156,7 +156,7 @@ static assay_status give_name(const char *path, int64_t version, const char *mad
         int used = snprintf(name, cap, "%s.v%lld.bak", path, (long long)version);
         if (i > 0 && used > 0)
             snprintf(name + used, cap - (size_t)used, ".%d", i);
-        done = rename_to_new(made, name);
+        done = assay__db_rename_new(made, name);
         if (!done && errno != EEXIST)
             break;
     }

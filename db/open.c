@@ -39,14 +39,14 @@ static bool cannot_share(assay__handle *h)
 }
 
 /* immutable=1 would miss what a -wal holds, and unix-none would create one that is not there. */
-static const char *frozen_query(const char *path)
+const char *assay__db_frozen_query(const char *path)
 {
     return assay__file_mark(path, "-wal") != 0 ? "mode=ro&vfs=unix-none" : "mode=ro&immutable=1";
 }
 
 static assay_status open_frozen(assay__handle *h, const char *path)
 {
-    ASSAY_TRY(assay__handle_open(h, path, frozen_query(path), SQLITE_OPEN_READONLY));
+    ASSAY_TRY(assay__handle_open(h, path, assay__db_frozen_query(path), SQLITE_OPEN_READONLY));
     h->frozen = true;
     h->mark = assay__handle_mark(h);
     assay_status status = assay__handle_exec(h, "PRAGMA locking_mode=EXCLUSIVE", "open");

@@ -13,6 +13,8 @@ struct assay__store {
     size_t candidates_cap;
 };
 
+/* How a store is opened where no lock can be taken. */
+const char *assay__db_frozen_query(const char *path);
 /* DB_MISSING, DB_FOREIGN, DB_DAMAGED, DB_NEWER, DB_OLDER, DB_LOCKED; never creates or writes. */
 assay_status assay__handle_open_read(assay__handle *h, const char *path);
 
