@@ -593,30 +593,53 @@ static assay_status put_check(sweep *s, sweep_problem *p, sweep_candidate *c, ch
     return status;
 }
 
-/* Wrong is for good, so it must be so alone, too: who ran before may still write. */
+/* Right alone, and wrong again behind the same one: then it is his doing.  Who is right at times is
+ * wrong. */
+static assay_status judge_alone(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                                sweep_candidate *before, const char *said, bool *is_right)
+{
+    if (c->verdict == ASSAY__VERDICT_WRONG)
+        return ASSAY_OK;
+    assay__worker_stop(w); /* who is to show it uses its memory */
+    ASSAY_TRY(assay__sweep_spoiled(s, p, c, before, said, is_right));
+    ASSAY_TRY(assay__sweep_fresh(s, p, w));
+    if (*is_right)
+        return ASSAY_OK;
+    c->verdict = ASSAY__VERDICT_WRONG;
+    c->out = true;
+    assay__text_fit(said, c->reason, sizeof c->reason);
+    s->summary->wrong++;
+    return ASSAY_OK;
+}
+
+/* Wrong is for good, so it is not booked on the wrong one: who ran before may still write. */
 static assay_status check_alone(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
                                 checked *found)
 {
     sweep_candidate *before = s->served;
+    checked alone = {.set = {NULL}};
     char said[sizeof c->reason];
+    bool is_right = false;
     assay_status status;
 
     assay__text_fit(c->reason, said, sizeof said);
     assay__worker_stop(w);
     ASSAY_TRY(assay__sweep_fresh(s, p, w));
+    ASSAY_TRY(judged_init(p, c->kernel->desc, &alone.all));
     c->verdict = ASSAY__VERDICT_NONE;
     c->out = false;
     c->reason[0] = '\0';
     s->summary->wrong--;
-    assay__error_stats_clear(&found->all.stats);
-    *found = (checked){.set = {NULL}};
-    ASSAY_TRY(judged_init(p, c->kernel->desc, &found->all));
-    status = check_sets(s, p, c, *w, found);
-    if (status != ASSAY_OK || c->verdict != ASSAY__VERDICT_NONE)
-        return status;
-    assay__worker_stop(w); /* who is to show it uses its memory */
-    ASSAY_TRY(assay__sweep_spoiled(s, p, c, before, said));
-    return assay__sweep_fresh(s, p, w);
+    status = check_sets(s, p, c, *w, &alone);
+    if (status == ASSAY_OK)
+        status = judge_alone(s, p, c, w, before, said, &is_right);
+    if (is_right) {
+        const checked first = *found;
+        *found = alone;
+        alone = first;
+    }
+    assay__error_stats_clear(&alone.all.stats);
+    return status;
 }
 
 /* The store is not locked while kernels run: one that hangs would keep all other sweeps waiting. */

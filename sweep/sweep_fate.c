@@ -181,21 +181,22 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
 }
 
 assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c,
-                                  sweep_candidate *before, const char *text)
+                                  sweep_candidate *before, const char *text, bool *again)
 {
+    const void *output = p->output + p->out.offset;
     char name[300], other[300];
-
-    name_of(c, name, sizeof name);
-    name_of(before, other, sizeof other);
-    assay__sweep_warn(s, "%s: %s was wrong where %s had run before, and alone it is not: %s",
-                      p->text, name, other, text);
-    if (before->out)
-        return ASSAY_OK;
     const assay_status status = repeat(s, p, before, c);
+
     if (status != ASSAY_OK && !assay__sweep_is_fate(status))
         return status;
-    const void *output = p->output + p->out.offset;
-    if (status == ASSAY_OK && assay__output_digest(output, (size_t)p->out.bytes) == c->digest)
+    *again = status != ASSAY_OK || assay__output_digest(output, (size_t)p->out.bytes) != c->digest;
+    if (!*again)
+        return ASSAY_OK;
+    name_of(c, name, sizeof name);
+    name_of(before, other, sizeof other);
+    assay__sweep_warn(s, "%s: %s is wrong where %s has run before, and alone it is not: %s",
+                      p->text, name, other, text);
+    if (before->out)
         return ASSAY_OK;
     return assay__sweep_fate(
         s, p, before,

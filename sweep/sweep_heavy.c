@@ -348,7 +348,7 @@ assay_status assay__sweep_afford(const sweep *s, sweep_problem *p)
         left -= kept[i] ? visits_s(s, c, true) : 0;
     }
     for (; (c = fastest_open(p, kept)) != NULL; kept[c - p->candidates] = true) {
-        left -= visits_s(s, c, false);
+        left -= visits_s(s, c, c == best); /* who leads is confirmed */
         if (left > 0)
             continue;
         c->out = true;

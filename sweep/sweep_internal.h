@@ -370,10 +370,10 @@ assay_status assay__sweep_attempt(sweep *s, sweep_problem *p, sweep_candidate *c
 assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
                                 sweep_candidate *before, assay__worker **w, const char *kind,
                                 assay_status status);
-/* c was wrong where `before` had run, which text says, and alone it is not: if it is again, it is
- * his fate. */
+/* c was wrong where `before` had run, which text says, and alone it is not.  *again: it is once
+ * more behind him, which is his fate then. */
 assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c,
-                                  sweep_candidate *before, const char *text);
+                                  sweep_candidate *before, const char *text, bool *again);
 /* May it be published in the default's place?  Not what leaves files open at every call: a process
  * that runs it can soon open none. */
 bool assay__sweep_is_safe(const sweep_candidate *c);

@@ -64,7 +64,7 @@ sweep n=31343 v_honest v_twin v_spoils
 verdict v_spoils 'crashed spoils the result of the next call, as of villains/v_*: * is *, expected *'
 verdict v_honest '@(ok|noisy)*'
 verdict v_twin '@(ok|noisy)*'
-grep -q 'was wrong where villains/v_spoils had run before, and alone it is not' "$WORK/stderr" || fail "nobody was told of v_spoils"
+grep -q 'is wrong where villains/v_spoils has run before, and alone it is not' "$WORK/stderr" || fail "nobody was told of v_spoils"
 
 # The worker has a limit of its own where the user has none.
 [ "$(ulimit -d)" = unlimited ] || fail "this test needs no limit of the user"

@@ -62,6 +62,13 @@ sqlite3 v.db 'PRAGMA integrity_check' | grep -qx ok || fail "integrity"
 sweep villains add n=1000 --kernel v_honest --kernel v_flaky
 verdict v_flaky wrong 'after timing: element 333'
 
+# Wrong in one call of all, and right whenever he is asked again, alone or behind the same one: he is wrong.
+mkdir once && touch once/3135{1,2,3,4,5,6}
+VILLAINS_ONCE=$PWD/once sweep villains add 'n=31351|31352|31353|31354|31355|31356' --kernel v_honest --kernel v_twin --kernel v_once
+[ -z "$(ls once)" ] || fail "v_once was not asked at each problem"
+[ "$(sqlite3 v.db "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revision JOIN kernel k ON k.id = r.kernel
+    WHERE k.name = 'v_once' AND m.verdict = 'wrong' AND m.reason LIKE '%element 0 is%'")" = 6 ] || fail "v_once was let off"
+
 # Who knows his operands by where they lie is asked about others there: in the check, and where he
 # remembers later, once he is to be published.
 rm v.db

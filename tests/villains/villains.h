@@ -31,6 +31,7 @@ assay_status v_chatty_later(const assay_launch *launch);
 assay_status v_spoils(const assay_launch *launch);
 assay_status v_locks(const assay_launch *launch);
 assay_status v_hoard(const assay_launch *launch);
+assay_status v_once(const assay_launch *launch);
 assay_status v_opens(const assay_launch *launch);
 assay_status v_lost(const assay_launch *launch);
 assay_status v_rounds(const assay_launch *launch);

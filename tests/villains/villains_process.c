@@ -4,6 +4,7 @@
  * called after them, and such whose times mislead; villains.c says which does what. */
 #include <fcntl.h>
 #include <fenv.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -95,6 +96,18 @@ assay_status v_opens(const assay_launch *launch)
 
     (void)run_fast(launch);
     return fd >= 0 && close(fd) == 0 ? ASSAY_OK : ASSAY_IO;
+}
+
+assay_status v_once(const assay_launch *launch)
+{
+    const char *folder = getenv("VILLAINS_ONCE");
+    const job j = run_fast(launch);
+    char path[512];
+
+    (void)snprintf(path, sizeof path, "%s/%lld", folder != NULL ? folder : "", (long long)j.n);
+    if (folder != NULL && unlink(path) == 0)
+        j.y[0] += 9.0f;
+    return ASSAY_OK;
 }
 
 assay_status v_rounds(const assay_launch *launch)
