@@ -21,9 +21,16 @@ bool assay__cmd_begin(const assay__args_spec *spec, const assay__arg_table *tabl
                       int argc, char **argv, int *code)
 {
     assay__args args;
-    assay_status status = assay__args_parse(spec, tables, count, argc, argv, &args);
 
-    if (status == ASSAY_OK && !args.wants_help)
+    return assay__cmd_begin_with(spec, tables, count, argc, argv, &args, code);
+}
+
+bool assay__cmd_begin_with(const assay__args_spec *spec, const assay__arg_table *tables,
+                           size_t count, int argc, char **argv, assay__args *args, int *code)
+{
+    assay_status status = assay__args_parse(spec, tables, count, argc, argv, args);
+
+    if (status == ASSAY_OK && !args->wants_help)
         return true;
     if (status == ASSAY_OK)
         status = assay__args_help(spec, tables, count, stdout);

@@ -12,6 +12,9 @@
  * *code is the exit code.  The tables are to be cleared in either case. */
 bool assay__cmd_begin(const assay__args_spec *spec, const assay__arg_table *tables, size_t count,
                       int argc, char **argv, int *code);
+/* The same, of a command that takes words besides options. */
+bool assay__cmd_begin_with(const assay__args_spec *spec, const assay__arg_table *tables,
+                           size_t count, int argc, char **argv, assay__args *args, int *code);
 
 /* Prints `value` indented to stdout and drops it; NULL is out of memory.  Gives the exit code. */
 int assay__cmd_print_json(const char *command, json_t *value);

@@ -92,15 +92,10 @@ int cmd_merge(int argc, char **argv)
         {rows, sizeof rows / sizeof rows[0], ASSAY__ARG_ALL, &a},
     };
     assay__args args;
-    assay_status status = assay__args_parse(&spec, tables, 2, argc, argv, &args);
-    int code;
+    int code = 0;
 
-    if (status == ASSAY_OK && args.wants_help)
-        status = assay__args_help(&spec, tables, 2, stdout);
-    if (status != ASSAY_OK)
-        code = assay__cmd_fail("merge", status);
-    else
-        code = args.wants_help ? 0 : run(&a, &args);
+    if (assay__cmd_begin_with(&spec, tables, 2, argc, argv, &args, &code))
+        code = run(&a, &args);
     assay__args_clear(tables, 2);
     return code;
 }
