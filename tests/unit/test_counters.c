@@ -11,14 +11,9 @@
 #include <unistd.h>
 
 #include "runtime/error.h"
+#include "tests/support/fake_worker.h"
 #include "tests/support/no_leak_scan.h" /* PAPI keeps what it takes */
 #include "tuner/counters.h"
-#include "tuner/worker.h"
-
-static void must(assay_status status)
-{
-    ck_assert_msg(status == ASSAY_OK, "%s", assay_last_error());
-}
 
 static const assay__counter *row_of(const char *name)
 {
@@ -173,49 +168,10 @@ END_TEST
 
 /* ---- the calls of a variant ---- */
 
-static assay__worker_state state;
-
-static int make_file(uint64_t bytes)
-{
-    int fd = memfd_create("test", MFD_CLOEXEC);
-
-    ck_assert_int_eq(ftruncate(fd, (off_t)bytes), 0);
-    return fd;
-}
-
 static void begin(const char *script)
 {
-    const char *build = getenv("ASSAY_BUILD");
-    json_t *request = json_pack("{s:s, s:i}", "problem", "add f32,f32,f32 n=64", "align", 16);
-    assay__message m = {.fd_count = 2};
-    assay__output_plan out;
-    assay__input_plan in;
-    assay_problem problem;
-    char path[512];
-
-    (void)setenv("ASSAY_FAKE", script, 1);
-    (void)setenv("ASSAY_FAKE_CLOCK", "3", 1);
     (void)setenv("ASSAY_FAKE_COUNTERS", "cycles=3000/3300/3600 page_faults=7", 1);
-    memset(&state, 0, sizeof state);
-    (void)snprintf(path, sizeof path, "%s/lib/assay/assay_fake.so",
-                   build != NULL ? build : "build");
-    must(assay__plugins_load(path, NULL, &state.plugins));
-    must(assay_problem_parse("add f32,f32,f32 n=64", &problem));
-    must(assay__input_plan_make(&problem, 16, &in));
-    must(assay__output_plan_make(&problem, 16, &out));
-    m.fds[0] = make_file(in.total);
-    m.fds[1] = make_file(out.total);
-    must(assay__worker_prepare(&state, request, &m));
-    json_decref(request);
-    close(m.fds[0]);
-    close(m.fds[1]);
-}
-
-static void end(void)
-{
-    assay__worker_release(&state);
-    assay__plugins_destroy(&state.plugins);
-    free(state.revisions);
+    fake_worker_begin(script, "3");
 }
 
 static json_t *count_request(void)
@@ -233,7 +189,7 @@ START_TEST(counts_are_of_a_call)
     json_t *request = count_request(), *reply = json_object();
 
     begin("kernel=* ns=1000");
-    must(assay__worker_count(&state, request, reply));
+    must(assay__worker_count(&fake_worker, request, reply));
     json_t *list = json_object_get(reply, "counts");
     ck_assert_uint_eq(json_array_size(list), 3);
     json_t *cycles = json_array_get(list, 0), *values = json_object_get(cycles, "values");
@@ -249,7 +205,7 @@ START_TEST(counts_are_of_a_call)
     ck_assert_uint_eq(json_array_size(json_object_get(absent, "values")), 0);
     json_decref(request);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -259,10 +215,10 @@ START_TEST(kernel_that_fails_while_it_is_counted_is_told)
     json_t *request = count_request(), *reply = json_object();
 
     begin("kernel=* ns=1000 fail_at=60");
-    ck_assert_int_eq(assay__worker_count(&state, request, reply), ASSAY_DEVICE);
+    ck_assert_int_eq(assay__worker_count(&fake_worker, request, reply), ASSAY_DEVICE);
     json_decref(request);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 

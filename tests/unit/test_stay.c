@@ -6,62 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "runtime/error.h"
+#include "tests/support/fake_worker.h"
 #include "tuner/pace.h"
-#include "tuner/worker.h"
-
-static assay__worker_state state;
-
-static void must(assay_status status)
-{
-    ck_assert_msg(status == ASSAY_OK, "%s", assay_last_error());
-}
-
-static int make_file(uint64_t bytes)
-{
-    int fd = memfd_create("test", MFD_CLOEXEC);
-
-    ck_assert_int_eq(ftruncate(fd, (off_t)bytes), 0);
-    return fd;
-}
-
-/* The script of the device and that of the core's clock. */
-static void begin(const char *script, const char *clock)
-{
-    const char *build = getenv("ASSAY_BUILD");
-    json_t *request = json_pack("{s:s, s:i}", "problem", "add f32,f32,f32 n=64", "align", 16);
-    assay__message m = {.fd_count = 2};
-    assay__output_plan out;
-    assay__input_plan in;
-    assay_problem problem;
-    char path[512];
-
-    (void)setenv("ASSAY_FAKE", script, 1);
-    (void)setenv("ASSAY_FAKE_CLOCK", clock, 1);
-    memset(&state, 0, sizeof state);
-    (void)snprintf(path, sizeof path, "%s/lib/assay/assay_fake.so",
-                   build != NULL ? build : "build");
-    must(assay__plugins_load(path, NULL, &state.plugins));
-    must(assay_problem_parse("add f32,f32,f32 n=64", &problem));
-    must(assay__input_plan_make(&problem, 16, &in));
-    must(assay__output_plan_make(&problem, 16, &out));
-    m.fds[0] = make_file(in.total);
-    m.fds[1] = make_file(out.total);
-    must(assay__worker_prepare(&state, request, &m));
-    json_decref(request);
-    close(m.fds[0]);
-    close(m.fds[1]);
-}
-
-static void end(void)
-{
-    assay__worker_release(&state);
-    assay__plugins_destroy(&state.plugins);
-    free(state.revisions);
-}
 
 /* Twenty spans of 30 us after a warm-up of 2 ms, unless told; the caller frees it. */
 static json_t *request(void)
@@ -76,7 +24,7 @@ static json_t *stay(json_t *what)
 {
     json_t *reply = json_object();
 
-    must(assay__worker_time(&state, what, reply));
+    must(assay__worker_time(&fake_worker, what, reply));
     json_decref(what);
     return reply;
 }
@@ -127,14 +75,14 @@ START_TEST(spans_are_long_beside_the_clock)
                  {"resolution=100; kernel=* ns=40", 30e3, 2502}};
     json_t *what = request(), *reply;
 
-    begin(cases[_i].script, "3");
+    fake_worker_begin(cases[_i].script, "3");
     json_object_set_new(what, "span_ns", json_real(cases[_i].span_ns));
     reply = stay(what);
     ck_assert_int_eq(integer(reply, "inner"), cases[_i].inner);
     ck_assert_uint_eq(sample_count(reply), 20);
     ck_assert(!truth(reply, "shortened"));
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -142,13 +90,13 @@ START_TEST(budget_shortens_a_stay)
 {
     json_t *what = request(), *reply;
 
-    begin("kernel=* ns=1000", "3");
+    fake_worker_begin("kernel=* ns=1000", "3");
     json_object_set_new(what, "budget_ns", json_real(5 * 31e3 + 1000));
     reply = stay(what);
     ck_assert_uint_eq(sample_count(reply), 5);
     ck_assert(truth(reply, "shortened"));
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -157,12 +105,12 @@ START_TEST(span_without_time_is_an_error)
 {
     json_t *what = request(), *reply = json_object();
 
-    begin("kernel=* ns=0", "3");
-    ck_assert_int_eq(assay__worker_time(&state, what, reply), ASSAY_NUMERIC);
+    fake_worker_begin("kernel=* ns=0", "3");
+    ck_assert_int_eq(assay__worker_time(&fake_worker, what, reply), ASSAY_NUMERIC);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "its timer says"));
     json_decref(what);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -173,12 +121,12 @@ START_TEST(warm_up_ends_when_calls_are_steady)
 {
     json_t *reply;
 
-    begin("kernel=* ns=1000", "3");
+    fake_worker_begin("kernel=* ns=1000", "3");
     reply = stay(request());
     ck_assert(truth(reply, "steady"));
     ck_assert_double_le(json_number_value(json_object_get(reply, "called_ns")), 2.6e6 + 21 * 31e3);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -187,14 +135,14 @@ START_TEST(warm_up_that_never_is_steady_is_told)
 {
     json_t *what = request(), *reply;
 
-    begin("kernel=* ns=1000 sd=0.4", "3");
+    fake_worker_begin("kernel=* ns=1000 sd=0.4", "3");
     json_object_set_new(what, "spans", json_integer(2)); /* too few to be a burst and taken again */
     reply = stay(what);
     ck_assert(!truth(reply, "steady"));
     ck_assert_double_ge(json_number_value(json_object_get(reply, "called_ns")), 4e6);
     ck_assert_uint_eq(sample_count(reply), 2);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -203,11 +151,11 @@ START_TEST(warm_up_of_long_calls_is_two)
 {
     json_t *reply;
 
-    begin("kernel=* ns=3e6 sd=0.4", "3");
+    fake_worker_begin("kernel=* ns=3e6 sd=0.4", "3");
     reply = stay(request());
     ck_assert(truth(reply, "steady"));
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -225,7 +173,7 @@ START_TEST(endless_calls_are_few)
     char script[64];
 
     (void)snprintf(script, sizeof script, "kernel=* ns=%.0f", ns);
-    begin(script, "3");
+    fake_worker_begin(script, "3");
     json_object_set_new(what, "budget_ns", json_real(8e6));
     reply = stay(what);
     ck_assert_uint_eq(sample_count(reply), 1);
@@ -233,7 +181,7 @@ START_TEST(endless_calls_are_few)
     ck_assert_double_eq_tol(json_number_value(json_object_get(reply, "called_ns")),
                             cases[_i].calls * ns, 10);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -243,14 +191,14 @@ START_TEST(samples_at_a_good_clock_are_all_kept)
 {
     json_t *reply;
 
-    begin("kernel=* ns=1000", "3*5 2.3*9 3");
+    fake_worker_begin("kernel=* ns=1000", "3*5 2.3*9 3");
     reply = stay(request());
     ck_assert_uint_eq(sample_count(reply), 20);
     ck_assert_ptr_null(json_object_get(reply, "rejected"));
     ck_assert(!truth(reply, "gave_up"));
     ck_assert_double_eq_tol(json_number_value(json_object_get(reply, "speed")), 3, 1e-12);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -259,7 +207,7 @@ START_TEST(samples_at_a_low_clock_are_taken_again)
 {
     json_t *reply;
 
-    begin("kernel=* ns=1000", "3*10 2.2*5 3");
+    fake_worker_begin("kernel=* ns=1000", "3*10 2.2*5 3");
     reply = stay(request());
     ck_assert_uint_eq(sample_count(reply), 25);
     ck_assert_uint_eq(json_array_size(rejected(reply)), 5);
@@ -268,7 +216,7 @@ START_TEST(samples_at_a_low_clock_are_taken_again)
                          10 + (json_int_t)i);
     ck_assert(!truth(reply, "gave_up"));
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -277,12 +225,12 @@ START_TEST(low_clock_is_no_burst)
 {
     json_t *reply;
 
-    begin("kernel=* ns=1000 outlier=0.8", "3 1*19 3");
+    fake_worker_begin("kernel=* ns=1000 outlier=0.8", "3 1*19 3");
     reply = stay(request());
     ck_assert_uint_eq(json_array_size(rejected(reply)), 19);
     ck_assert_int_eq(json_integer_value(json_array_get(rejected(reply), 0)), 1);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -291,13 +239,13 @@ START_TEST(samples_before_the_clock_rose_are_left_out)
 {
     json_t *reply;
 
-    begin("kernel=* ns=1000", "1*4 3");
+    fake_worker_begin("kernel=* ns=1000", "1*4 3");
     reply = stay(request());
     ck_assert_uint_eq(sample_count(reply), 24);
     ck_assert_uint_eq(json_array_size(rejected(reply)), 4);
     ck_assert_int_eq(json_integer_value(json_array_get(rejected(reply), 0)), 0);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -306,13 +254,13 @@ START_TEST(clock_that_stays_low_is_given_up)
 {
     json_t *reply;
 
-    begin("kernel=* ns=1000", "3*10 1");
+    fake_worker_begin("kernel=* ns=1000", "3*10 1");
     reply = stay(request());
     ck_assert(truth(reply, "gave_up"));
     ck_assert_uint_gt(sample_count(reply), 20);
     ck_assert_uint_eq(sample_count(reply) - json_array_size(rejected(reply)), 10);
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -321,7 +269,7 @@ START_TEST(clock_is_compared_with_earlier_visits)
 {
     json_t *what = request(), *reply;
 
-    begin("kernel=* ns=1000", "1");
+    fake_worker_begin("kernel=* ns=1000", "1");
     reply = stay(request());
     ck_assert(!truth(reply, "gave_up"));
     ck_assert_uint_eq(sample_count(reply), 20);
@@ -331,7 +279,7 @@ START_TEST(clock_is_compared_with_earlier_visits)
     ck_assert(truth(reply, "gave_up"));
     ck_assert_uint_eq(sample_count(reply), json_array_size(rejected(reply)));
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -339,13 +287,13 @@ START_TEST(clock_that_is_not_known_rejects_nothing)
 {
     json_t *what = request(), *reply;
 
-    begin("kernel=* ns=1000", "0");
+    fake_worker_begin("kernel=* ns=1000", "0");
     json_object_set_new(what, "speed", json_real(3));
     reply = stay(what);
     ck_assert_uint_eq(sample_count(reply), 20);
     ck_assert_ptr_null(json_object_get(reply, "rejected"));
     json_decref(reply);
-    end();
+    fake_worker_end();
 }
 END_TEST
 
@@ -359,9 +307,9 @@ static json_t *stay_with(double chance, bool first_is_disturbed)
     for (int seed = 1; seed < 200 && reply == NULL; seed++) {
         char script[96];
         (void)snprintf(script, sizeof script, "seed=%d; kernel=* ns=1000 outlier=%g", seed, chance);
-        begin(script, "3");
+        fake_worker_begin(script, "3");
         reply = stay(request());
-        end();
+        fake_worker_end();
         size_t wild = 0;
         for (size_t i = 0; i < 20; i++)
             wild += json_number_value(json_array_get(json_object_get(reply, "samples"), i)) > 5000;
