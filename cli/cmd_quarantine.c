@@ -165,11 +165,16 @@ static assay_status list_variants(const outcome *o, variants *out)
     return ASSAY_OK;
 }
 
-static const assay__quarantine_row *find_entry(const assay__quarantine_rows *list, int64_t id)
+/* By what it is of: the id of one that was lifted may have gone to another. */
+static const assay__quarantine_row *find_entry(const assay__quarantine_rows *list,
+                                               const assay__quarantine_row *like)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].entry.id == id)
-            return &list->items[i];
+    for (size_t i = 0; i < list->count; i++) {
+        const assay__quarantine_row *row = &list->items[i];
+        if (assay_digest_equal(&row->entry.variant_revision, &like->entry.variant_revision) &&
+            strcmp(row->entry.problem, like->entry.problem) == 0 && row->is_here == like->is_here)
+            return row;
+    }
     return NULL;
 }
 
@@ -181,7 +186,7 @@ static assay_status learn(const quarantine_args *a, outcome *o)
 
     for (size_t i = 0; status == ASSAY_OK && i < o->list.count; i++) {
         assay__quarantine_row *row = &o->list.items[i];
-        const assay__quarantine_row *still = find_entry(&now, row->entry.id);
+        const assay__quarantine_row *still = find_entry(&now, row);
         row->is_done = still == NULL;
         o->done += row->is_done;
         o->untried += row->untried != NULL;
