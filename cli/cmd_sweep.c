@@ -379,15 +379,22 @@ static assay_status read_align(const char *text, unsigned *out)
 
 /* For tests alone: products of less work than 2 GFLOP checked as larger ones are.  Never fewer of
  * them than without it: what a check looks at is no matter of the environment. */
-static assay_status read_sample_limit(double *out)
+static assay_status read_limit(const char *name, double least, double most, double *out)
 {
-    static const char name[] = "ASSAY_TEST_SAMPLE_ABOVE_FLOPS";
     const char *text = getenv(name);
 
-    if (text == NULL || assay__parse_real(text, 1.0, ASSAY__SAMPLE_ABOVE_FLOPS, out) == ASSAY_OK)
+    if (text == NULL || assay__parse_real(text, least, most, out) == ASSAY_OK)
         return ASSAY_OK;
-    return assay__fail(ASSAY_INVALID, "%s is '%s', not a number from 1 to %.0f; unset it", name,
-                       text, ASSAY__SAMPLE_ABOVE_FLOPS);
+    return assay__fail(ASSAY_INVALID, "%s is '%s', not a number from %.0f to %.0f; unset it", name,
+                       text, least, most);
+}
+
+/* Likewise, so that kernels which hang cost less. */
+static assay_status read_limits(assay__sweep_options *o)
+{
+    ASSAY_TRY(read_limit("ASSAY_TEST_SAMPLE_ABOVE_FLOPS", 1, ASSAY__SAMPLE_ABOVE_FLOPS,
+                         &o->sample_above_flops));
+    return read_limit("ASSAY_TEST_RUN_TIMEOUT_MS", 1000, 10000, &o->run_timeout_ms);
 }
 
 static assay_status read_options(const sweep_args *a, assay__shape_set *set, char **backends,
@@ -416,7 +423,7 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
         o->backends = *backends;
     }
     ASSAY_TRY(read_align(a->common.align, &o->align));
-    ASSAY_TRY(read_sample_limit(&o->sample_above_flops));
+    ASSAY_TRY(read_limits(o));
     ASSAY_TRY(assay_policy_parse(
         a->common.policy != NULL ? a->common.policy : "rotate/alone/kernel", &o->policy));
     ASSAY_TRY(assay__profile_find(a->common.profile != NULL ? a->common.profile : "standard",

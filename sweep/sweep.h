@@ -83,6 +83,7 @@ typedef struct assay__sweep_options {
     unsigned max_threads; /* 0: no limit */
     uint64_t seed;
     double sample_above_flops; /* larger products are compared in part; 0: 2 GFLOP */
+    double run_timeout_ms;     /* of a launch; 0: the profile's */
     double budget_s;           /* 0: none */
     size_t evaluations;        /* variants of problems that are tried at most; 0: no limit */
     double problem_s;          /* of calls of a problem's variants; 0: the profile's */

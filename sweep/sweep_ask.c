@@ -150,7 +150,7 @@ static assay_status ask_once(sweep *s, const sweep_problem *p, const piece *piec
         status = assay__worker_call(s->asker,
                                     json_pack("{s:s, s:s, s:O}", "cmd", "can_run", "problem",
                                               p->text, "questions", questions),
-                                    NULL, 0, s->o->profile->run_timeout_ms, &reply);
+                                    NULL, 0, assay__sweep_timeout_ms(s), &reply);
     json_decref(questions);
     if (status == ASSAY_OK)
         status = take_answers(reply, pieces, count);

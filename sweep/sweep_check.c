@@ -449,7 +449,7 @@ assay_status assay__sweep_run_set(sweep *s, sweep_problem *p, sweep_candidate *c
     json_object_set_new(request, "set", json_integer((json_int_t)set));
     assay__output_poison(p->output, &p->out, output_dtype(p));
     const double begin = assay__sweep_now_s(s);
-    status = assay__worker_call(w, request, NULL, 0, s->o->profile->run_timeout_ms, &reply);
+    status = assay__worker_call(w, request, NULL, 0, assay__sweep_timeout_ms(s), &reply);
     s->checked_s += assay__sweep_now_s(s) - begin;
     if (status == ASSAY_OK)
         assay__sweep_note_leak(s, p, c, reply);

@@ -143,7 +143,7 @@ static assay_status count_one(sweep *s, sweep_candidate *c, assay__worker *w)
                                      passes_of(s, c), "counters", s->counters));
     status = assay__worker_call(
         w, request, NULL, 0,
-        f->run_timeout_ms + (int)(8.0 * known_ms * PASSES * (double)json_array_size(s->counters)),
+        assay__sweep_timeout_ms(s) + (int)(8.0 * known_ms * PASSES * (double)json_array_size(s->counters)),
         &reply);
     if (status == ASSAY_OK)
         status = put_counts(s, c, reply);

@@ -355,6 +355,8 @@ const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap)
 /* A fresh worker with the problem prepared. */
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w);
 json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);
+/* How long one launch may take. */
+int assay__sweep_timeout_ms(const sweep *s);
 /* Is it what a kernel did, so that it is stored, and the sweep goes on? */
 bool assay__sweep_is_fate(assay_status status);
 /* Books such a status of a candidate, with the text of the last error.  Others pass through. */

@@ -177,12 +177,17 @@ static assay_status read_clock(const json_t *reply, assay_clock_info *clock)
     return ASSAY_OK;
 }
 
+int assay__sweep_timeout_ms(const sweep *s)
+{
+    return s->o->run_timeout_ms > 0 ? (int)s->o->run_timeout_ms : s->o->profile->run_timeout_ms;
+}
+
 static int time_limit_ms(const sweep *s, const sweep_candidate *c)
 {
     const assay__profile *f = s->o->profile;
     double known = c->screen_ns > 0 ? c->screen_ns : 0;
 
-    return f->run_timeout_ms + (int)((f->warm_ns + f->budget_ns + 8 * known) * 4 / 1e6) +
+    return assay__sweep_timeout_ms(s) + (int)((f->warm_ns + f->budget_ns + 8 * known) * 4 / 1e6) +
            (int)(ASSAY__CLOCK_WAIT_NS / 1e6);
 }
 

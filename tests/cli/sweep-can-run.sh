@@ -4,6 +4,7 @@
 # Kernels whose can_run_fn ends or hangs the process that asks it: they fail at that problem, with a
 # reason that names them, are remembered, and the sweep goes on; other commands name them as they end.
 . tests/support/expect.bash
+export ASSAY_TEST_RUN_TIMEOUT_MS=4000 # of a hang each
 db=$WORK/f.db
 sweep() { # PLUGINS FLAG...
     assay sweep --db "$db" --plugins "$1" --op add --dtype f32 --profile quick "${@:2}"
@@ -29,7 +30,7 @@ expect 0 '*' '*4 candidates rejected: 0 wrong, 4 crashed, *' \
 expect 0 'add f32,f32,f32 n=31338*villains/v_honest*1.00x default*' '*1 candidates rejected: * 0 crashed, 1 timed out*' \
     sweep "$plugins" --shape n=31338 --backend villains --kernel v_honest
 [ "$(rows "count(*) FROM quarantine
-    WHERE reason LIKE 'no reply within 10000 ms%killed in can_run_fn of villains/v_can_run_hang'")" = 1 ] || { rows '* FROM quarantine' && exit 1; }
+    WHERE reason LIKE 'no reply within 4000 ms%killed in can_run_fn of villains/v_can_run_hang'")" = 1 ] || { rows '* FROM quarantine' && exit 1; }
 
 # Finished is finished, although it is among the candidates.
 expect 0 '' '*1 finished before*, 0 variants, 0 timed stays*' \

@@ -4,6 +4,7 @@
 # Field cases C1, C4, C5: what kernels do to their process and to whoever is called after them is
 # blamed on who did it, with its reason; neighbours are measured as if nothing had been.
 . tests/support/expect.bash
+export ASSAY_TEST_RUN_TIMEOUT_MS=4000 # of a hang each
 db=$WORK/v.db
 fail() { echo "FAIL: $*" && cat "$WORK/stderr" && exit 1; }
 sweep() { # SHAPE KERNEL...

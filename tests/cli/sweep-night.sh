@@ -6,6 +6,7 @@
 # ones are timed by the scripted clock and faster than any villain can be.
 long=${ASSAY_LONG:-}
 . tests/support/fake_sweep.bash
+export ASSAY_TEST_RUN_TIMEOUT_MS=4000 # of a hang each
 ln -s "$ASSAY_BUILD/tests/plugins/assay_villains.so" "$WORK/plugins/" || exit 1
 night() { # DB BACKENDS
     script 7 resolution=0 'kernel=* ns=2000' 'kernel=fake_b ns=1700' 'kernel=fake_c ns=2600'
@@ -72,7 +73,7 @@ sql() { sqlite3 "$WORK/night.db" "$1"; }
     fail "somebody with a bad end is not in quarantine"
 [ "$(sql 'PRAGMA integrity_check')" = ok ] || fail "integrity"
 # People are told whom to expect in the morning.
-grep -q 'villains/v_hang: timeout: no reply within' "$WORK/stderr" || fail "v_hang is not told of: $(cat "$WORK/stderr")"
+jq -Rse 'split("\n") | map(fromjson? | select(.schema == "assay.sweep.fate/1" and .variant == "villains/v_hang" and .verdict == "timeout" and (.reason | test("^no reply within")))) | length == 1' "$WORK/stderr" >/dev/null || fail "v_hang is not told of: $(cat "$WORK/stderr")"
 
 # On the real clock, where it is long: the middle of what neighbours' times differ by is nothing.
 [ -n "$long" ] || exit 0

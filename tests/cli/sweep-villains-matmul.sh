@@ -4,6 +4,7 @@
 # Field cases D1, D6, D7, D11: products cut short, writes outside, results that turn wrong, and
 # kernels whose caps keep them out. What one shape proves of a kernel holds for that shape only.
 . tests/support/expect.bash
+export ASSAY_TEST_RUN_TIMEOUT_MS=4000 # of a hang each
 db=$WORK/v.db
 sweep() { # K FLAG...
     local k=$1

@@ -4,6 +4,7 @@
 # Field cases D1, D2, D3, D10 and the fates of C: kernels that err or die are stored with their
 # reason and never picked; the honest ones beside them are measured, and the sweep ends well.
 set -u
+export ASSAY_TEST_RUN_TIMEOUT_MS=4000 # of a hang each
 fail() { echo "FAIL: $*"; exit 1; }
 cd "$WORK" || exit 1
 plugins=$ASSAY_BUILD/lib/assay:$ASSAY_BUILD/tests/plugins
