@@ -47,6 +47,7 @@ expect 2 "two.csv: no row is of --op tanh; its rows are of exp, add" --shapes tw
 # What tests set would weaken checks: nothing but what they need is taken.
 for value in 12x nan 0 1e30 ''; do
     ASSAY_TEST_SAMPLE_ABOVE_FLOPS=$value expect 2 "ASSAY_TEST_SAMPLE_ABOVE_FLOPS is '$value'" --op exp --dtype f32 --shape n=16
+    ASSAY_TEST_RUN_TIMEOUT_MS=$value expect 2 "ASSAY_TEST_RUN_TIMEOUT_MS is '$value'" --op exp --dtype f32 --shape n=16
 done
 [ ! -e s.db ] || fail "a store was made for bad input"
 
