@@ -141,10 +141,11 @@ static assay_status count_one(sweep *s, sweep_candidate *c, assay__worker *w)
                                      "budget_ns", f->budget_ns, "rotate_bytes", s->rotate_bytes,
                                      "seed", (json_int_t)(assay__rng_bits(&s->rng) >> 40), "passes",
                                      passes_of(s, c), "counters", s->counters));
-    status = assay__worker_call(
-        w, request, NULL, 0,
-        assay__sweep_timeout_ms(s) + (int)(8.0 * known_ms * PASSES * (double)json_array_size(s->counters)),
-        &reply);
+    status =
+        assay__worker_call(w, request, NULL, 0,
+                           assay__sweep_timeout_ms(s) + (int)(8.0 * known_ms * PASSES *
+                                                              (double)json_array_size(s->counters)),
+                           &reply);
     if (status == ASSAY_OK)
         status = put_counts(s, c, reply);
     json_decref(reply);

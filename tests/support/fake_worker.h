@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* tests/support/fake_worker.h -- a worker inside of the test program: the scripted device has an add
- * of 64 elements prepared. */
+/* tests/support/fake_worker.h -- a worker inside of the test program: the scripted device has an
+ * add of 64 elements prepared. */
 #ifndef ASSAY_TESTS_SUPPORT_FAKE_WORKER_H
 #define ASSAY_TESTS_SUPPORT_FAKE_WORKER_H
 

@@ -47,8 +47,9 @@ void sweep_place_open(sweep_place *p, const char *peaks)
                                    .db_path = p->store,
                                    .argv_json = "[]"}};
     (void)snprintf(p->folder, sizeof p->folder, "/tmp/assay-sweep-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(p->folder));
-    (void)snprintf(p->store, sizeof p->store, "%s/s.db", p->folder);
+    const char *folder = mkdtemp(p->folder);
+    ck_assert_ptr_nonnull(folder);
+    (void)snprintf(p->store, sizeof p->store, "%s/s.db", folder);
     link_plugin(p->folder, "fake");
     link_plugin(p->folder, "ref");
     write_peaks(p->folder, peaks);

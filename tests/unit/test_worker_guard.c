@@ -155,6 +155,29 @@ START_TEST(limit_of_the_user_holds)
 }
 END_TEST
 
+/* Nothing is opened and closed between calls: what the system does for that later falls into spans.
+ */
+START_TEST(memory_is_seen_without_another_descriptor)
+{
+    const size_t bytes = (size_t)32 << 20;
+    struct rlimit files;
+    assay__guard_held held;
+
+    assay__guard_hold(&held);
+    const int next = dup(0);
+    close(next);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = (rlim_t)next;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+    ck_assert_int_lt(dup(0), 0);
+    void *kept = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(kept, MAP_FAILED);
+    assay__guard_report(&held, reply);
+    ck_assert_double_ge(json_number_value(json_object_get(reply, "leaked_bytes")), (double)bytes);
+    munmap(kept, bytes);
+}
+END_TEST
+
 /* How a child that does this ends, and what it noted. */
 static int fault_of(void (*act)(void), assay__doing *notes)
 {
@@ -235,6 +258,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, descriptors_left_open_are_reported);
     tcase_add_test(tcase, memory_kept_is_reported);
+    tcase_add_test(tcase, memory_is_seen_without_another_descriptor);
     tcase_add_test(tcase, environment_of_floats_is_put_back_and_blamed);
     tcase_add_test(tcase, few_descriptors_left_are_told);
     if (OWNS_ITS_MEMORY) {
