@@ -34,7 +34,7 @@ typedef struct merger {
 /* The caller frees it; NULL: out of memory. */
 static char *with_names(const char *text, const char *dst, const char *src)
 {
-    const size_t cap = 2 * strlen(text) + 1; /* names are no longer than eight letters */
+    const size_t cap = 2 * strlen(text) + 1; /* names are no longer than seven letters */
     char *out = malloc(cap), *to = out;
 
     for (const char *at = text; out != NULL && *at != '\0';) {
