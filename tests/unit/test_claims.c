@@ -227,6 +227,8 @@ static const struct worst {
     {"cpu_log_avx512", 0x6f31a8ec, 1, 0.500001},
     {"cpu_log_fast_avx2", 0x3fb35dd1, 1, 0.828604},
     {"cpu_log_fast_avx512", 0x3fb35dd1, 1, 0.828604},
+    {"cpu_sqrt_avx2", 0x017fffff, 0, 0.5},
+    {"cpu_sqrt_portable", 0x017fffff, 0, 0.5},
     {"cpu_rsqrt_avx2", 0x00113e07, 1, 0.500001},
     {"cpu_rsqrt_fast_avx2", 0x0080cab3, 1, 1.49035},
     {"sleef_exp_u10", 0x426d199b, 1, 0.987592},

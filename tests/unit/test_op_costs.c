@@ -122,6 +122,9 @@ static double flops_an_element(const char *name)
         const char *name;
         double flops;
     } rows[] = {{"relu", 1},
+                {"abs", 1},
+                {"neg", 1},
+                {"sqrt", 1},
                 {"tanh", 10},
                 {"sigmoid", 10},
                 {"silu", 10},

@@ -58,7 +58,16 @@ static const struct hand {
     {ASSAY_OP_log, INF, 0, INF},       {ASSAY_OP_rsqrt, 4, 0, 0.5},
     {ASSAY_OP_rsqrt, -0.0, 0, -INF},   {ASSAY_OP_rsqrt, INF, 0, 0},
     {ASSAY_OP_rsqrt, -2, 0, NAN},      {ASSAY_OP_minimum, NAN, 7, NAN},
-    {ASSAY_OP_minimum, 7, NAN, NAN},
+    {ASSAY_OP_minimum, 7, NAN, NAN},   {ASSAY_OP_abs, -3, 0, 3},
+    {ASSAY_OP_abs, 2.5, 0, 2.5},       {ASSAY_OP_abs, -0.0, 0, 0},
+    {ASSAY_OP_abs, -INF, 0, INF},      {ASSAY_OP_abs, NAN, 0, NAN},
+    {ASSAY_OP_neg, 3, 0, -3},          {ASSAY_OP_neg, -2.5, 0, 2.5},
+    {ASSAY_OP_neg, 0, 0, -0.0},        {ASSAY_OP_neg, -0.0, 0, 0},
+    {ASSAY_OP_neg, INF, 0, -INF},      {ASSAY_OP_neg, -INF, 0, INF},
+    {ASSAY_OP_neg, NAN, 0, NAN},       {ASSAY_OP_sqrt, 2.25, 0, 1.5},
+    {ASSAY_OP_sqrt, 0, 0, 0},          {ASSAY_OP_sqrt, -0.0, 0, -0.0},
+    {ASSAY_OP_sqrt, INF, 0, INF},      {ASSAY_OP_sqrt, -1, 0, NAN},
+    {ASSAY_OP_sqrt, -INF, 0, NAN},     {ASSAY_OP_sqrt, NAN, 0, NAN},
 };
 
 static bool same(double got, double want)
@@ -123,6 +132,24 @@ static int rsqrt_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
     if (mpfr_zero_p(x)) /* MPFR gives +inf for -0 */
         return mpfr_ui_div(y, 1, x, MPFR_RNDN);
     return mpfr_rec_sqrt(y, x, MPFR_RNDN);
+}
+
+static int sqrt_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    return mpfr_sqrt(y, x, MPFR_RNDN);
+}
+
+static int abs_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    return mpfr_abs(y, x, MPFR_RNDN);
+}
+
+static int neg_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
+{
+    (void)unused;
+    return mpfr_neg(y, x, MPFR_RNDN);
 }
 
 static int relu_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
@@ -201,11 +228,13 @@ static int gelu_erf_of(mpfr_t y, const mpfr_t x, const mpfr_t unused)
 static const struct function {
     assay_op_id op;
     int (*f)(mpfr_t y, const mpfr_t a, const mpfr_t b);
-} functions[] = {
-    {ASSAY_OP_mul, product},  {ASSAY_OP_div, quotient},        {ASSAY_OP_sub, difference},
-    {ASSAY_OP_log, log_of},   {ASSAY_OP_tanh, tanh_of},        {ASSAY_OP_rsqrt, rsqrt_of},
-    {ASSAY_OP_relu, relu_of}, {ASSAY_OP_sigmoid, sigmoid_of},  {ASSAY_OP_silu, silu_of},
-    {ASSAY_OP_gelu, gelu_of}, {ASSAY_OP_gelu_erf, gelu_erf_of}};
+} functions[] = {{ASSAY_OP_mul, product},          {ASSAY_OP_div, quotient},
+                 {ASSAY_OP_sub, difference},       {ASSAY_OP_log, log_of},
+                 {ASSAY_OP_tanh, tanh_of},         {ASSAY_OP_rsqrt, rsqrt_of},
+                 {ASSAY_OP_relu, relu_of},         {ASSAY_OP_sigmoid, sigmoid_of},
+                 {ASSAY_OP_silu, silu_of},         {ASSAY_OP_gelu, gelu_of},
+                 {ASSAY_OP_gelu_erf, gelu_erf_of}, {ASSAY_OP_sqrt, sqrt_of},
+                 {ASSAY_OP_abs, abs_of},           {ASSAY_OP_neg, neg_of}};
 #define FUNCTIONS (sizeof functions / sizeof *functions)
 
 /* hi + lo is within bound of the exact y. */
