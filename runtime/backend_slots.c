@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* runtime/backend_slots.c -- defaults for the slots a backend leaves out, and the forwarders. */
+/* runtime/backend_slots.c -- filling the slots a backend leaves out, and calling them. */
 #include "runtime/backend_slots.h"
 
 #include <math.h>
@@ -12,152 +12,13 @@
 
 /* Every slot is a pointer after the header, so a slot without a forwarder shows in the size. */
 enum {
-    SLOT_COUNT = 3 /* open and close, which keep the instance, and measure */
+    SLOT_COUNT = 2 /* open and close, which keep the instance */
 #define X(slot, parameters, arguments) +1
-    ASSAY__BACKEND_SLOTS(X)
+    ASSAY__BACKEND_SLOTS(X) ASSAY__BACKEND_MADE_SLOTS(X)
 #undef X
 };
 _Static_assert(sizeof(assay_backend) == offsetof(assay_backend, open) + SLOT_COUNT * sizeof(void *),
-               "a slot of assay_backend has no row in ASSAY__BACKEND_SLOTS");
-
-/* ---- defaults ---- */
-
-static assay_status default_open(const assay_host *host, assay_instance **out)
-{
-    (void)host;
-    *out = NULL;
-    return ASSAY_OK;
-}
-
-static void default_close(assay_instance *instance)
-{
-    (void)instance;
-}
-
-static assay_status default_device_count(assay_instance *instance, size_t *out)
-{
-    (void)instance;
-    *out = 1;
-    return ASSAY_OK;
-}
-
-static assay_status default_device_info(assay_instance *instance, size_t device,
-                                        assay_device_info *out)
-{
-    (void)instance;
-    if (device != 0)
-        return assay__fail(ASSAY_INVALID, "device %zu does not exist; there is one, the host",
-                           device);
-    memset(out, 0, sizeof *out);
-    out->struct_size = sizeof *out;
-    memcpy(out->name, "host", sizeof "host");
-    out->is_cpu = 1;
-    return ASSAY_OK;
-}
-
-static assay_status default_library_identity(assay_instance *instance, const char *library,
-                                             char *buf, size_t cap)
-{
-    (void)instance;
-    (void)buf;
-    (void)cap;
-    return assay__fail(ASSAY_UNAVAILABLE, "library '%s': this backend identifies no libraries",
-                       library);
-}
-
-static assay_status default_alloc(assay_instance *instance, uint64_t bytes, uint64_t align,
-                                  assay_buffer *out)
-{
-    void *memory = NULL;
-
-    (void)instance;
-    if (align < sizeof(void *))
-        align = sizeof(void *);
-    if ((align & (align - 1)) != 0)
-        return assay__fail(ASSAY_INVALID, "alloc: alignment %llu is no power of two",
-                           (unsigned long long)align);
-    if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, align, bytes > 0 ? bytes : 1) != 0)
-        return assay__fail(ASSAY_NOMEM, "alloc: no memory for %llu bytes",
-                           (unsigned long long)bytes);
-    memset(out, 0, sizeof *out);
-    out->at.host = memory;
-    out->size_bytes = bytes;
-    return ASSAY_OK;
-}
-
-static assay_status need_host(const char *what, assay_buffer buffer)
-{
-    if (buffer.owner != 0)
-        return assay__fail(ASSAY_UNSUPPORTED,
-                           "%s: the backend keeps buffers of its own but does not offer this",
-                           what);
-    return ASSAY_OK;
-}
-
-static assay_status need_range(const char *what, assay_buffer buffer, uint64_t offset,
-                               uint64_t bytes)
-{
-    ASSAY_TRY(need_host(what, buffer));
-    if (offset > buffer.size_bytes || bytes > buffer.size_bytes - offset)
-        return assay__fail(ASSAY_INVALID, "%s: %llu bytes at %llu leave a buffer of %llu", what,
-                           (unsigned long long)bytes, (unsigned long long)offset,
-                           (unsigned long long)buffer.size_bytes);
-    if (buffer.at.host == NULL && bytes > 0)
-        return assay__fail(ASSAY_INVALID, "%s: the buffer is NULL", what);
-    return ASSAY_OK;
-}
-
-static assay_status default_free(assay_instance *instance, assay_buffer buffer)
-{
-    (void)instance;
-    ASSAY_TRY(need_host("free", buffer));
-    free(buffer.at.host);
-    return ASSAY_OK;
-}
-
-static assay_status default_copy(assay_instance *instance, assay_buffer dst, uint64_t dst_offset,
-                                 assay_buffer src, uint64_t src_offset, uint64_t bytes)
-{
-    (void)instance;
-    ASSAY_TRY(need_range("copy", dst, dst_offset, bytes));
-    ASSAY_TRY(need_range("copy", src, src_offset, bytes));
-    if (bytes > 0)
-        memmove((char *)dst.at.host + dst_offset, (const char *)src.at.host + src_offset, bytes);
-    return ASSAY_OK;
-}
-
-static assay_status default_fill(assay_instance *instance, assay_buffer dst, uint64_t offset,
-                                 uint64_t bytes, uint8_t value)
-{
-    (void)instance;
-    ASSAY_TRY(need_range("fill", dst, offset, bytes));
-    if (bytes > 0)
-        memset((char *)dst.at.host + offset, value, bytes);
-    return ASSAY_OK;
-}
-
-static assay_status default_wrap(assay_instance *instance, void *host, uint64_t bytes,
-                                 assay_buffer *out)
-{
-    (void)instance;
-    memset(out, 0, sizeof *out);
-    out->at.host = host;
-    out->size_bytes = bytes;
-    return ASSAY_OK;
-}
-
-static assay_status default_launch(assay_instance *instance, assay_kernel_fn run,
-                                   const assay_launch *launch)
-{
-    (void)instance;
-    return run(launch);
-}
-
-static assay_status default_synchronize(assay_instance *instance)
-{
-    (void)instance;
-    return ASSAY_OK;
-}
+               "a slot of assay_backend has no row in the lists of backend_slots.h");
 
 static double now_ns(void)
 {
@@ -237,25 +98,49 @@ static assay_status host_measure(const assay__backend *b, const assay_measure *w
     return ASSAY_OK;
 }
 
-/* ---- filling and forwarding ---- */
+/* ---- a backend that stands before another ---- */
 
-static const assay_backend default_slots = {
-    .struct_size = sizeof(assay_backend),
-    .abi_version = ASSAY_PLUGIN_ABI,
-    .open = default_open,
-    .close = default_close,
-    .device_count = default_device_count,
-    .device_info = default_device_info,
-    .library_identity = default_library_identity,
-    .alloc = default_alloc,
-    .free = default_free,
-    .copy = default_copy,
-    .fill = default_fill,
-    .wrap = default_wrap,
-    .launch = default_launch,
-    .synchronize = default_synchronize,
-    .measure = NULL,
-};
+/* The instance of such a backend is the backend behind it. */
+static const assay__backend *behind(assay_instance *instance)
+{
+    union {
+        assay_instance *instance;
+        const assay__backend *backend;
+    } at = {instance};
+
+    return at.backend;
+}
+
+#define X(slot, parameters, arguments)                                      \
+    static assay_status forward_##slot(assay_instance *instance parameters) \
+    {                                                                       \
+        return assay__backend_##slot(behind(instance) arguments);           \
+    }
+ASSAY__BACKEND_SLOTS(X)
+ASSAY__BACKEND_MADE_SLOTS(X)
+#undef X
+
+void assay__backend_forward(const assay__backend *to, assay__backend *out)
+{
+    union {
+        const assay__backend *backend;
+        assay_instance *instance;
+    } at = {to};
+
+    memset(out, 0, sizeof *out);
+    out->slots.struct_size = sizeof out->slots;
+    out->slots.abi_version = ASSAY_PLUGIN_ABI;
+    out->slots.open = assay__backend_defaults.open;
+    out->slots.close = assay__backend_defaults.close;
+#define X(slot, parameters, arguments) out->slots.slot = forward_##slot;
+    ASSAY__BACKEND_SLOTS(X)
+    ASSAY__BACKEND_MADE_SLOTS(X)
+#undef X
+    out->instance = at.instance;
+    out->is_open = true;
+}
+
+/* ---- filling and forwarding ---- */
 
 assay_status assay__backend_init(const assay_backend *from, assay__backend *out)
 {
@@ -275,25 +160,74 @@ assay_status assay__backend_init(const assay_backend *from, assay__backend *out)
         memcpy(&given, from, known < sizeof given ? known : sizeof given);
     }
     memset(out, 0, sizeof *out);
-    out->slots = default_slots;
+    out->slots = assay__backend_defaults;
 #define X(slot, parameters, arguments) \
     if (given.slot != NULL)            \
         out->slots.slot = given.slot;
     X(open, , )
     X(close, , )
-    X(measure, , )
     ASSAY__BACKEND_SLOTS(X)
+    ASSAY__BACKEND_MADE_SLOTS(X)
 #undef X
     return ASSAY_OK;
 }
 
-#define X(slot, parameters, arguments)            \
-    assay_status assay__backend_##slot parameters \
-    {                                             \
-        return b->slots.slot arguments;           \
+#define X(slot, parameters, arguments)                                     \
+    assay_status assay__backend_##slot(const assay__backend *b parameters) \
+    {                                                                      \
+        return b->slots.slot(b->instance arguments);                       \
     }
 ASSAY__BACKEND_SLOTS(X)
 #undef X
+
+assay_status assay__backend_flush(const assay__backend *b)
+{
+    return b->slots.flush != NULL ? b->slots.flush(b->instance) : assay__backend_synchronize(b);
+}
+
+static assay_status check_piece(const assay_transfer *piece, size_t i)
+{
+    const assay_buffer to = piece->buffer;
+
+    if (piece->host == NULL && piece->bytes > 0)
+        return assay__fail(ASSAY_INVALID, "transfer: piece %zu has no host memory", i);
+    if (piece->offset > to.size_bytes || piece->bytes > to.size_bytes - piece->offset)
+        return assay__fail(ASSAY_INVALID,
+                           "transfer: piece %zu, %llu bytes at %llu, leaves a buffer"
+                           " of %llu",
+                           i, (unsigned long long)piece->bytes, (unsigned long long)piece->offset,
+                           (unsigned long long)to.size_bytes);
+    return ASSAY_OK;
+}
+
+/* By the slot copy, host memory as a buffer of owner 0. */
+static assay_status copy_pieces(const assay__backend *b, const assay_transfer *pieces, size_t count,
+                                bool up)
+{
+    for (size_t i = 0; i < count; i++)
+        ASSAY_TRY(check_piece(&pieces[i], i));
+    for (size_t i = 0; i < count; i++) {
+        const assay_transfer *p = &pieces[i];
+        const assay_buffer host = {.at.host = p->host, .size_bytes = p->bytes};
+        ASSAY_TRY(up ? assay__backend_copy(b, p->buffer, p->offset, host, 0, p->bytes)
+                     : assay__backend_copy(b, host, 0, p->buffer, p->offset, p->bytes));
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__backend_upload(const assay__backend *b, const assay_transfer *pieces,
+                                   size_t count)
+{
+    return b->slots.upload != NULL ? b->slots.upload(b->instance, pieces, count)
+                                   : copy_pieces(b, pieces, count, true);
+}
+
+assay_status assay__backend_download(const assay__backend *b, const assay_transfer *pieces,
+                                     size_t count)
+{
+    return b->slots.download != NULL ? b->slots.download(b->instance, pieces, count)
+                                     : copy_pieces(b, pieces, count, false);
+}
 
 assay_status assay__backend_measure(const assay__backend *b, const assay_measure *what,
                                     assay_clock_info *clock)
@@ -331,8 +265,8 @@ static void host_log(void *cookie, int level, const char *text)
 
 const assay_host *assay__host(void)
 {
-    static const assay_host host = {sizeof(assay_host), ASSAY_PLUGIN_ABI, host_fail, host_log,
-                                    NULL};
+    static const assay_host host = {sizeof(assay_host), ASSAY_PLUGIN_ABI, host_fail, host_log, NULL,
+                                    assay__fail_detail};
 
     return &host;
 }

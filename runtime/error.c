@@ -10,6 +10,7 @@
 #define ERROR_CAP 1024
 
 static _Thread_local char last_error[ERROR_CAP];
+static _Thread_local assay_error_detail last_detail;
 
 const char *assay_strerror(assay_status status)
 {
@@ -40,9 +41,27 @@ const char *assay_last_error(void)
     return last_error;
 }
 
+void assay_last_detail(assay_error_detail *out)
+{
+    *out = last_detail;
+}
+
+bool assay_status_is_retryable(assay_status status)
+{
+    return status == ASSAY_NOMEM || status == ASSAY_PENDING || status == ASSAY_DEVICE_LOST ||
+           status == ASSAY_TIMEOUT || status == ASSAY_DB_LOCKED || status == ASSAY_INTERRUPTED;
+}
+
+bool assay_status_is_routable(assay_status status)
+{
+    return status == ASSAY_UNSUPPORTED || status == ASSAY_NO_ROUTE || status == ASSAY_UNAVAILABLE ||
+           status == ASSAY_DEVICE || status == ASSAY_DEVICE_LOST || status == ASSAY_NOMEM;
+}
+
 void assay__error_clear(void)
 {
     last_error[0] = '\0';
+    memset(&last_detail, 0, sizeof last_detail);
 }
 
 void assay__text_fit(const char *text, char *out, size_t cap)
@@ -72,7 +91,16 @@ assay_status assay__fail(assay_status status, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     memcpy(last_error, text, sizeof text);
+    memset(&last_detail, 0, sizeof last_detail);
+    last_detail.status = status;
     return status;
+}
+
+assay_status assay__fail_detail(const assay_error_detail *detail, const char *text)
+{
+    (void)assay__fail(detail->status, "%s", text);
+    last_detail = *detail;
+    return detail->status;
 }
 
 assay_status assay__fail_context(assay_status status, const char *format, ...)
@@ -89,5 +117,6 @@ assay_status assay__fail_context(assay_status status, const char *format, ...)
         (void)snprintf(text + used, sizeof text - (size_t)used, ": %.*s", room, last_error);
     }
     memcpy(last_error, text, sizeof text);
+    last_detail.status = status;
     return status;
 }

@@ -14,7 +14,10 @@
 __attribute__((format(printf, 2, 3))) assay_status assay__fail(assay_status status,
                                                                const char *format, ...);
 
-/* Puts "prefix: " before the text already recorded; returns `status`. */
+/* The same with what belongs to the status besides; returns detail->status. */
+assay_status assay__fail_detail(const assay_error_detail *detail, const char *text);
+
+/* Puts "prefix: " before the text already recorded, whose detail stays; returns `status`. */
 __attribute__((format(printf, 2, 3))) assay_status assay__fail_context(assay_status status,
                                                                        const char *format, ...);
 

@@ -58,7 +58,7 @@ static assay_status resolve_all(assay_instance *instance, const assay_measure *w
 {
     for (size_t i = 0; i < what->launch_count; i++)
         ASSAY_TRY(assay__host_resolve(instance, &what->launches[i], &launches[i],
-                                      operands + i * ASSAY_MAX_OPERANDS));
+                                      operands + i * ASSAY_MAX_OPERANDS, 0));
     return ASSAY_OK;
 }
 
@@ -84,6 +84,7 @@ static assay_status run_spans(const assay_measure *what, const assay_launch *lau
 assay_status assay__host_measure(assay_instance *instance, const assay_measure *what,
                                  assay_clock_info *clock)
 {
+    ASSAY_TRY(assay__host_alive(instance, "measure"));
     if (what->launch_count == 0 || what->inner == 0 || what->sink == NULL || what->run == NULL)
         return assay__host_fail(instance, ASSAY_INVALID,
                                 "measure: needs a kernel, a sink, launches and inner >= 1");

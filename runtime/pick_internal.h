@@ -134,6 +134,24 @@ bool assay__copies_price(const assay_question *q, unsigned copies, double bytes_
 /* "operands 0, 2"; "" for none. */
 void assay__copies_text(unsigned copies, char *buf, size_t cap);
 
+/* ---- running ---- */
+
+/* Whose instance launches kernels of one backend, where it is not the context's; what it took. */
+typedef struct assay__run_on {
+    const assay__backend *backend; /* open */
+    const assay_manifest *manifest;
+    assay_queue *queue;          /* NULL: none */
+    const assay_tensor *handles; /* the operands as buffers of that instance, for the queue */
+    uint32_t launches;           /* out */
+    uint64_t copied_bytes;       /* out */
+} assay__run_on;
+
+/* assay_run for operands that assay__operands_check has seen and that have elements to write.
+ * on NULL: by the context's own instances. */
+assay_status assay__run_checked(assay_context *context, const assay_route *route,
+                                const assay_problem *problem, const assay_tensor *operands,
+                                size_t count, assay__run_on *on);
+
 /* Is there a cost that the kernel itself declares, an expression or a function, and known for this
  * problem?  It ranks devices and ops, never rivals, and so is worth no more than its name. */
 bool assay__declares_cost(const assay__pick_store *store, const assay__row_code *code,

@@ -114,21 +114,32 @@ static assay_status fit_operands(const assay_route *route, const assay_kernel_de
     return ASSAY_OK;
 }
 
-static assay_status launch_kernel(const assay__interned *v, const assay_problem *problem,
-                                  const assay_tensor *operands, size_t count)
+/* By the context's instance of the kernel's backend, or by that of an engine. */
+static const assay__backend *backend_of(const assay__interned *v, const assay__run_on *on)
 {
+    if (on != NULL && on->backend != NULL && v->binding.manifest == on->manifest)
+        return on->backend;
+    return v->plugin != NULL ? &v->plugin->backend : NULL;
+}
+
+static assay_status launch_kernel(const assay__interned *v, const assay_problem *problem,
+                                  const assay_tensor *operands, size_t count,
+                                  const assay__run_on *on)
+{
+    const assay__backend *backend = backend_of(v, on);
     const assay_launch launch = {.struct_size = sizeof launch,
                                  .operand_count = (uint32_t)count,
                                  .problem = problem,
                                  .operands = operands,
                                  .tunables = v->tunables,
-                                 .instance =
-                                     v->plugin != NULL ? v->plugin->backend.instance : NULL};
+                                 .queue = on != NULL ? on->queue : NULL,
+                                 .instance = backend != NULL ? backend->instance : NULL,
+                                 .tunable_count = (uint32_t)v->binding.desc->tunable_count};
 
-    if (v->plugin == NULL)
+    if (backend == NULL)
         return v->binding.run(&launch);
-    ASSAY_TRY(assay__backend_launch(&v->plugin->backend, v->binding.run, &launch));
-    return assay__backend_synchronize(&v->plugin->backend);
+    ASSAY_TRY(assay__backend_launch(backend, v->binding.run, &launch));
+    return launch.queue != NULL ? ASSAY_OK : assay__backend_synchronize(backend);
 }
 
 /* Nothing is to be written.  Other extents may be huge then, and are nothing to loop over. */
@@ -140,26 +151,75 @@ static bool is_empty(const assay_problem *problem, const assay_tensor *operands)
     return true;
 }
 
-assay_status assay_run(assay_context *context, const assay_route *route,
-                       const assay_problem *problem, const assay_tensor *operands, size_t count)
+/* Work in a queue has what it needs for as long as it waits: nothing that this call would free. */
+static assay_status check_queued(const assay__interned *v, const assay__run_on *on, const copies *c,
+                                 size_t count)
+{
+    if (v->binding.manifest != on->manifest)
+        return assay__fail(ASSAY_UNSUPPORTED, "kernel %s of '%s' cannot run in a queue of '%s'",
+                           v->binding.desc->name, v->binding.manifest->name, on->manifest->name);
+    for (size_t i = 0; i < count; i++)
+        if (c->memory[i] != NULL)
+            return assay__fail(ASSAY_UNSUPPORTED,
+                               "operand %zu would have to be copied first, which a queue cannot "
+                               "wait for; make it contiguous",
+                               i);
+    return ASSAY_OK;
+}
+
+static void count_work(assay__run_on *on, const copies *c, size_t count)
+{
+    on->launches = 1;
+    for (size_t i = 0; i < count; i++)
+        if (c->memory[i] != NULL) {
+            on->launches++;
+            on->copied_bytes += (uint64_t)assay_tensor_elements(&c->operands[i]) *
+                                assay_dtype_bytes(c->operands[i].dtype);
+        }
+}
+
+static assay_status run_on(assay_context *context, assay__interned *v, const assay_route *route,
+                           const assay_problem *problem, copies *c, size_t count, assay__run_on *on)
+{
+    ASSAY_TRY(fit_operands(route, v->binding.desc, c, count));
+    if (on == NULL || backend_of(v, on) != on->backend)
+        ASSAY_TRY(open_backend(context, v));
+    if (on != NULL && on->queue != NULL) {
+        ASSAY_TRY(check_queued(v, on, c, count));
+        memcpy(c->operands, on->handles, count * sizeof *c->operands);
+    }
+    if (on != NULL)
+        count_work(on, c, count);
+    return launch_kernel(v, problem, c->operands, count, on);
+}
+
+assay_status assay__run_checked(assay_context *context, const assay_route *route,
+                                const assay_problem *problem, const assay_tensor *operands,
+                                size_t count, assay__run_on *on)
 {
     assay__interned *v = variant_of(route);
     copies c = {.memory = {NULL}};
-    assay_status status;
+
+    if (v == NULL)
+        return assay__fail(ASSAY_INVALID, "the route was not made by assay_pick");
+    ASSAY_TRY(check_op(v, problem));
+    ASSAY_TRY(check_problem(v, problem));
+    memcpy(c.operands, operands, count * sizeof *operands);
+    assay_status status = run_on(context, v, route, problem, &c, count, on);
+    clear_copies(&c, count);
+    return status;
+}
+
+assay_status assay_run(assay_context *context, const assay_route *route,
+                       const assay_problem *problem, const assay_tensor *operands, size_t count)
+{
+    const assay__interned *v = variant_of(route);
 
     if (v == NULL)
         return assay__fail(ASSAY_INVALID, "the route was not made by assay_pick");
     ASSAY_TRY(check_op(v, problem));
     ASSAY_TRY(assay__operands_check(problem, operands, count));
-    ASSAY_TRY(check_problem(v, problem));
     if (is_empty(problem, operands))
-        return ASSAY_OK;
-    memcpy(c.operands, operands, count * sizeof *operands);
-    status = fit_operands(route, v->binding.desc, &c, count);
-    if (status == ASSAY_OK)
-        status = open_backend(context, v);
-    if (status == ASSAY_OK)
-        status = launch_kernel(v, problem, c.operands, count);
-    clear_copies(&c, count);
-    return status;
+        return check_problem(v, problem);
+    return assay__run_checked(context, route, problem, operands, count, NULL);
 }

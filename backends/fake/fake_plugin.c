@@ -99,6 +99,7 @@ static assay_status fake_open(const assay_host *host, assay_instance **out)
         assay__host_close(instance);
         return status;
     }
+    instance->zero_fill = true;
     *out = instance;
     return ASSAY_OK;
 }
@@ -127,6 +128,30 @@ static assay_status fake_device_info(assay_instance *instance, size_t device,
     out->compute_units = 2;
     out->is_cpu = 1;
     return ASSAY_OK;
+}
+
+/* Scripted devices differ in their number alone. */
+static assay_status fake_device_profile(assay_instance *instance, size_t device,
+                                        assay_device_profile *out)
+{
+    assay_device_info info;
+
+    ASSAY_TRY(fake_device_info(instance, device, &info));
+    ASSAY_TRY(assay__host_test_profile(instance, 0, out));
+    out->features |= UINT64_C(1) << ASSAY_FEATURE_DEVICE_TIMESTAMPS;
+    out->timing = ASSAY_TIMING_DEVICE;
+    out->location_index = (uint32_t)device;
+    out->memory_bytes = info.memory_bytes;
+    out->last_cache_bytes = info.last_cache_bytes;
+    out->compute_units = info.compute_units;
+    return ASSAY_OK;
+}
+
+static assay_status fake_select_device(assay_instance *instance, size_t device)
+{
+    assay_device_info info;
+
+    return fake_device_info(instance, device, &info);
 }
 
 /* Index of the kernel behind an entry point; -1 for a foreign one. */
@@ -207,6 +232,9 @@ static const assay_backend backend = {
     .library_identity = assay__host_library_identity,
     .launch = assay__host_launch,
     .measure = fake_measure,
+    .device_profile = fake_device_profile,
+    .select_device = fake_select_device,
+    .inject = assay__host_inject,
 };
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

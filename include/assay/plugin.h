@@ -58,8 +58,10 @@ typedef struct assay_launch {
                                      are overlaps: an output is apart from all inputs or, in ops of
                                      one result an element or a row, one of them */
     const int64_t *tunables;      /* in the descriptor's order; never NULL when it has any */
-    void *queue;                  /* backend's own; NULL: its default */
+    void *queue; /* an assay_queue of the instance; NULL: run now, done when launch returns or, on
+                    devices, when synchronize does */
     struct assay_instance *instance;
+    uint32_t tunable_count; /* for queues, which keep a copy; kernels know their own */
 } assay_launch;
 
 /* Runs the kernel.  Never allocates outputs, prints, exits or aborts; must succeed for every
@@ -155,6 +157,8 @@ typedef struct assay_host { /* given to open(); lives as long as the process */
     assay_status (*fail)(assay_status status, const char *text);
     void (*log)(void *cookie, int level, const char *text);
     void *cookie;
+    /* The same as fail, with what belongs to the status besides; returns detail->status. */
+    assay_status (*fail_detail)(const assay_error_detail *detail, const char *text);
 } assay_host;
 
 typedef struct assay_device_info {
@@ -199,6 +203,152 @@ typedef struct assay_measure {
     void *cookie;
 } assay_measure;
 
+/* ---- what a device is and can do ------------------------------------------------------------- */
+
+/* X(NAME, bit, text, meaning).  True only when the backend does it by itself and this device offers
+ * it; whoever asks for a false one is refused. */
+#define ASSAY_FEATURE_MAP(X)                                                                      \
+    X(RESIDENT, 0, "resident", "buffers that stay on the device between calls")                   \
+    X(ASYNC_COMPUTE, 1, "async_compute", "queues that run beside the caller and one another")     \
+    X(ASYNC_COPY, 2, "async_copy", "copies that run beside kernels")                              \
+    X(UNIFIED_MEMORY, 3, "unified_memory", "the host can read and write the device's memory")     \
+    X(PEER_ACCESS, 4, "peer_access", "devices read one another's memory")                         \
+    X(RECOVERY, 5, "recovery", "a lost device can be taken anew")                                 \
+    X(FAULT_INJECTION, 6, "fault_injection", "faults on demand, for tests")                       \
+    X(F16, 7, "f16", "arithmetic in binary16, not by way of f32")                                 \
+    X(BF16, 8, "bf16", "arithmetic in bfloat16, not by way of f32")                               \
+    X(FP8, 9, "fp8", "arithmetic in 8 bits, not by way of a wider type")                          \
+    X(TENSOR_CORES, 10, "tensor_cores", "matrix instructions")                                    \
+    X(SUBGROUP_OPS, 11, "subgroup_ops", "operations across a subgroup")                           \
+    X(SUBGROUP_SHUFFLE, 12, "subgroup_shuffle", "exchange within a subgroup")                     \
+    X(SHARED_MEMORY, 13, "shared_memory", "memory of a workgroup")                                \
+    X(INDIRECT_DISPATCH, 14, "indirect_dispatch", "sizes of a launch read from a buffer")         \
+    X(SPECULATION, 15, "speculation", "a filter and what it lets through in one launch")          \
+    X(PERSISTENT_THREADS, 16, "persistent_threads", "a kernel that takes work from a queue")      \
+    X(GRID_SYNC, 17, "grid_sync", "a barrier of all threads of a launch")                         \
+    X(HOST_GRID_SPLIT, 18, "host_grid_split", "such a barrier may be made by launching in parts") \
+    X(CLUSTER_LAUNCH, 19, "cluster_launch", "workgroups launched in clusters")                    \
+    X(DISTRIBUTED, 20, "distributed", "one call over several devices")                            \
+    X(COLLECTIVES, 21, "collectives", "all-reduce and its kin across devices")                    \
+    X(SPECIALIZATION, 22, "specialization", "constants set when a kernel is made ready")          \
+    X(TRAPS, 23, "traps", "a fault of a kernel is reported to the caller")                        \
+    X(MUL_HIGH, 24, "mul_high", "upper half of an integer product")                               \
+    X(DUAL_ISSUE, 25, "dual_issue", "f32 and i32 instructions side by side")                      \
+    X(DEVICE_TIMESTAMPS, 26, "device_timestamps", "the device's own clock")                       \
+    X(HARDWARE_COUNTERS, 27, "hardware_counters", "counters of the device")
+
+typedef enum assay_feature {
+#define X(name, bit, text, meaning) ASSAY_FEATURE_##name = (bit),
+    ASSAY_FEATURE_MAP(X)
+#undef X
+} assay_feature;
+enum {
+    ASSAY_FEATURE_COUNT = 0
+#define X(name, bit, text, meaning) +1
+    ASSAY_FEATURE_MAP(X)
+#undef X
+};
+
+typedef enum assay_memory_kind {
+    ASSAY_MEMORY_HOST = 0, /* what malloc gives */
+    ASSAY_MEMORY_PINNED,   /* the host's, fixed for a device */
+    ASSAY_MEMORY_UNIFIED,  /* one memory that both reach */
+    ASSAY_MEMORY_DEVICE    /* the device's own */
+} assay_memory_kind;
+
+typedef enum assay_location {
+    ASSAY_LOCATION_CPU = 0,
+    ASSAY_LOCATION_CUDA,
+    ASSAY_LOCATION_VULKAN,
+    ASSAY_LOCATION_COUNT
+} assay_location;
+
+/* How bytes get from one place to another; a mask of 1u << path. */
+typedef enum assay_path {
+    ASSAY_PATH_SAME = 0, /* nothing moves */
+    ASSAY_PATH_SHARED,   /* one memory */
+    ASSAY_PATH_PEER,     /* device to device */
+    ASSAY_PATH_COPY,     /* the device's copy engine, or memcpy */
+    ASSAY_PATH_STAGING,  /* through a buffer of the host's */
+    ASSAY_PATH_COUNT
+} assay_path;
+
+/* Every number: 0 is "not reported", never "none" or "unlimited"; rates: NaN. */
+typedef struct assay_device_profile {
+    uint32_t struct_size;
+    uint32_t subgroup_size; /* lanes; SIMD lanes of f32 are no subgroup */
+    uint64_t features;      /* bit i: assay_feature i */
+    uint32_t dtypes;        /* bit i: assay_dtype i can be stored and moved */
+    uint32_t max_int_bits;  /* of integer arithmetic */
+    uint32_t max_workgroup_size[3];
+    uint32_t max_workgroup_invocations;
+    uint32_t max_workgroups; /* a dimension */
+    uint32_t compute_units;
+    uint64_t max_shared_bytes; /* a workgroup */
+    uint64_t max_buffer_bytes; /* one buffer */
+    uint64_t memory_bytes;
+    uint64_t l1_cache_bytes, l2_cache_bytes, last_cache_bytes;
+    uint32_t registers_per_thread;
+    uint32_t simd_bits; /* widest vector that the kernels use here */
+    uint32_t cache_line_bytes;
+    uint32_t numa_nodes;
+    uint32_t shared_banks, shared_bank_bytes;
+    uint32_t ideal_unroll, ideal_vector_bits, ideal_tile[3]; /* hints for tuning */
+    uint32_t compute_capability[2];                          /* 0, 0: not of CUDA */
+    uint32_t alignment_bytes;                                /* that alloc gives at least */
+    uint32_t granularity_bits;                               /* least addressable unit */
+    assay_memory_kind memory;
+    assay_location location;
+    uint32_t location_index; /* device number at that location */
+    uint8_t paths[8];        /* by assay_location: mask of 1u << assay_path to and from it */
+    assay_timing_quality timing;
+    /* Filled by the library from what was measured here, not by the backend. */
+    double flops_per_ns, bytes_per_ns;
+} assay_device_profile;
+
+/* One piece of an upload or download between host memory and a buffer. */
+typedef struct assay_transfer {
+    assay_buffer buffer;
+    uint64_t offset; /* in the buffer */
+    void *host;      /* read by an upload, written by a download */
+    uint64_t bytes;
+} assay_transfer;
+
+typedef struct assay_queue assay_queue; /* opaque, the plug-in's own; launches run in order */
+typedef struct assay_event assay_event; /* opaque, the plug-in's own: a place in a queue */
+
+/* Stable ASCII name, "_total" at the end of what only grows, and its unit before that. */
+typedef struct assay_metric {
+    const char *name; /* static storage */
+    uint64_t value;
+} assay_metric;
+
+typedef enum assay_fault_kind {
+    ASSAY_FAULT_NONE = 0,      /* takes all planned faults back */
+    ASSAY_FAULT_LOST,          /* the device is lost, until recover */
+    ASSAY_FAULT_OUT_OF_MEMORY, /* an alloc fails */
+    ASSAY_FAULT_DELAY,         /* a launch takes delay_ns longer */
+    ASSAY_FAULT_LAUNCH         /* a launch fails, nothing written */
+} assay_fault_kind;
+typedef struct assay_fault {
+    uint32_t struct_size;
+    assay_fault_kind kind;
+    uint64_t after;    /* operations of its kind that still succeed first */
+    uint64_t times;    /* how many then fail; 0: all */
+    uint64_t delay_ns; /* DELAY */
+} assay_fault;
+
+/* What the device keeps for this instance. */
+typedef struct assay_instance_state {
+    uint32_t struct_size;
+    uint32_t is_lost;
+    uint64_t generation; /* 1 after open; one more with every recover */
+    uint64_t live_buffers, live_bytes;
+} assay_instance_state;
+
+/* Statuses that the memory slots tell apart: ASSAY_FOREIGN for a buffer of another instance,
+ * ASSAY_GENERATION for one from before a recover, ASSAY_FREED for one that was freed, ASSAY_PENDING
+ * for one that a queue still uses, ASSAY_INVALID for ranges beyond it, ASSAY_DEVICE_LOST. */
 typedef struct assay_backend {
     uint32_t struct_size;
     uint32_t abi_version;
@@ -223,6 +373,48 @@ typedef struct assay_backend {
     assay_status (*synchronize)(assay_instance *instance);
     assay_status (*measure)(assay_instance *instance, const assay_measure *what,
                             assay_clock_info *clock);
+    /* Slots of the whole contract; the defaults are in docs/backends.md. */
+    assay_status (*device_profile)(assay_instance *instance, size_t device,
+                                   assay_device_profile *out);
+    /* Takes this device for all that follows, before the first alloc; 0 is taken by itself. */
+    assay_status (*select_device)(assay_instance *instance, size_t device);
+    /* Makes ready what the first launch would wait for. May be called again. */
+    assay_status (*prepare)(assay_instance *instance);
+    /* Waits for all queues and reports what failed in them since the last flush. */
+    assay_status (*flush)(assay_instance *instance);
+    assay_status (*state)(assay_instance *instance, assay_instance_state *out);
+    /* Takes a lost device anew: every buffer, queue and event from before is void. */
+    assay_status (*recover)(assay_instance *instance);
+    /* All pieces or none: every piece is checked before the first byte moves.  In order: where two
+     * pieces overlap the later one counts.  One staging operation, one wait. */
+    assay_status (*upload)(assay_instance *instance, const assay_transfer *pieces, size_t count);
+    assay_status (*download)(assay_instance *instance, const assay_transfer *pieces, size_t count);
+    /* The address by which the host reaches a buffer, valid until it is freed, and its true size.
+     * UNSUPPORTED where memory is not unified. */
+    assay_status (*map)(assay_instance *instance, assay_buffer buffer, void **host,
+                        uint64_t *bytes);
+    /* A queue is launch's `queue`: launches into it return at once, run in order beside the caller,
+     * and keep their buffers from being freed.  What they need besides is copied. */
+    assay_status (*queue_create)(assay_instance *instance, assay_queue **out);
+    assay_status (*queue_destroy)(assay_instance *instance, assay_queue *queue); /* waits */
+    /* Waits, and reports the first failure in it since the last wait. */
+    assay_status (*queue_wait)(assay_instance *instance, assay_queue *queue);
+    assay_status (*event_create)(assay_instance *instance, assay_event **out);
+    assay_status (*event_destroy)(assay_instance *instance, assay_event *event);
+    /* Marks what was launched into the queue so far; may be called again. */
+    assay_status (*event_record)(assay_instance *instance, assay_event *event, assay_queue *queue);
+    assay_status (*event_wait)(assay_instance *instance, assay_event *event);
+    assay_status (*event_ready)(assay_instance *instance, assay_event *event, bool *out);
+    /* Both have passed. */
+    assay_status (*event_elapsed)(assay_instance *instance, assay_event *from, assay_event *to,
+                                  double *out_ns);
+    /* Fills at most cap and says how many there are. */
+    assay_status (*metrics)(assay_instance *instance, assay_metric *out, size_t cap, size_t *count);
+    assay_status (*inject)(assay_instance *instance, const assay_fault *fault);
+    /* Would a launch of so many workgroups of so many invocations with a barrier of all of them be
+     * on the device at once? */
+    assay_status (*grid_fits)(assay_instance *instance, uint64_t workgroups, uint32_t invocations,
+                              bool *out);
 } assay_backend;
 
 /* ---- the oracle's second entry point (ref plug-in only) -------------------------------------- */
@@ -260,7 +452,8 @@ typedef struct assay_manifest {
     const assay_backend *backend;
     const assay_oracle_desc *oracles;
     size_t oracle_count;
-    uint32_t explicit_only; /* 1: never chosen unless asked for by name (ref, null, fake) */
+    uint32_t explicit_only;  /* 1: never chosen unless asked for by name (ref, null, fake) */
+    assay_location location; /* where its kernels' operands lie; without a word: in host memory */
 } assay_manifest;
 
 #ifdef __cplusplus

@@ -7,6 +7,9 @@
 #ifndef ASSAY_STATUS_H
 #define ASSAY_STATUS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,6 +20,10 @@ extern "C" {
     X(INVALID, 1, 2, "argument outside its documented range")                   \
     X(NOMEM, 2, 5, "allocation failed")                                         \
     X(OVERFLOW, 3, 2, "a size or product does not fit its type")                \
+    X(FOREIGN, 4, 5, "handle of another instance")                              \
+    X(FREED, 5, 5, "handle was freed before")                                   \
+    X(PENDING, 6, 5, "handle is in use by work that has not ended")             \
+    X(GENERATION, 7, 5, "handle is from before the device was recovered")       \
     X(UNSUPPORTED, 10, 1, "no kernel for this op, dtype or shape")              \
     X(DEVICE, 11, 4, "driver or device error")                                  \
     X(NUMERIC, 12, 1, "result outside the op's bound")                          \
@@ -25,6 +32,7 @@ extern "C" {
     X(NOT_INITIALIZED, 15, 4, "used before init or after shutdown")             \
     X(ABI, 16, 4, "plug-in has another ABI version or a broken descriptor")     \
     X(NO_ROUTE, 17, 1, "no admissible kernel for this question")                \
+    X(DEVICE_LOST, 18, 4, "device is lost until it is recovered")               \
     X(DB, 20, 3, "store error")                                                 \
     X(NOTFOUND, 21, 1, "no such row")                                           \
     X(DB_MISSING, 22, 3, "store does not exist")                                \
@@ -59,6 +67,23 @@ const char *assay_status_name(assay_status status);
 /* Text of the last failure in the calling thread: what was wrong and what to do about it.
  * Valid until the thread's next failing call; "" when nothing failed. */
 const char *assay_last_error(void);
+
+/* What belongs to a code besides its text, of the last failure in the calling thread; 0: absent. */
+typedef struct assay_error_detail {
+    assay_status status;
+    uint64_t requested_bytes, available_bytes; /* NOMEM */
+    uint64_t generation;                       /* DEVICE_LOST, GENERATION: the device's */
+    uint32_t device;                           /* DEVICE_LOST: its number */
+    int64_t driver_code;                       /* DEVICE: what the driver said */
+} assay_error_detail;
+void assay_last_detail(assay_error_detail *out);
+
+/* Might the same call succeed later without a change: NOMEM, PENDING, DEVICE_LOST (after recover),
+ * TIMEOUT, DB_LOCKED, INTERRUPTED? */
+bool assay_status_is_retryable(assay_status status);
+/* Might another kernel or backend do what this one could not: UNSUPPORTED, NO_ROUTE, UNAVAILABLE,
+ * DEVICE, DEVICE_LOST, NOMEM? */
+bool assay_status_is_routable(assay_status status);
 
 #define ASSAY_TRY(expr)                    \
     do {                                   \

@@ -580,7 +580,8 @@ START_TEST(slots_all_reach_the_backend_with_their_arguments)
     char text[7];
 
     ck_assert_int_eq(assay__backend_init(&full, &w), ASSAY_OK);
-    ck_assert_int_eq(memcmp(&w.slots, &full, sizeof full), 0);
+    /* The slots behind these: test_backend_slots. */
+    ck_assert_int_eq(memcmp(&w.slots, &full, offsetof(assay_backend, device_profile)), 0);
     ck_assert_int_eq(assay__backend_open(&w), ASSAY_OK);
     EXPECT("device_count", assay__backend_device_count(&w, &count));
     ck_assert_ptr_eq(seen[0], &count);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/compute_internal.h -- what all typed calls are made of: enter, run problems, leave. */
+#ifndef ASSAY_RUNTIME_COMPUTE_INTERNAL_H
+#define ASSAY_RUNTIME_COMPUTE_INTERNAL_H
+
+#include "assay/compute.h"
+#include "runtime/engine_internal.h"
+#include "runtime/op_params.h"
+
+/* One typed call under way. */
+typedef struct assay__typed {
+    assay_engine *engine;
+    assay__engine_call entered;
+    assay_call call;         /* as given, or defaults */
+    assay_execution record;  /* filled as kernels run */
+    bool wants_record;       /* what only a record needs is left out otherwise */
+    const assay_binding *by; /* that did the op; NULL: nothing was to do */
+} assay__typed;
+
+/* what: static text, the name in texts and traces. */
+assay_status assay__typed_begin(assay__typed *t, assay_engine *engine, const char *what,
+                                const assay_call *call);
+/* Picks and runs one problem.  operands: places already in `buffer` and `byte_offset`.  pick: which
+ * of the site's answers it is, 0 for the op itself.  A problem without elements to write succeeds.
+ */
+assay_status assay__typed_run(assay__typed *t, const assay_problem *problem,
+                              const assay_tensor *operands, size_t count, int pick);
+/* Leaves; hands the record over when all went well. Returns `status`. */
+assay_status assay__typed_end(assay__typed *t, assay_status status);
+
+/* Row-major tensor at a place. */
+assay_status assay__typed_tensor(assay_place place, assay_dtype dtype, uint32_t rank,
+                                 const int64_t *dims, assay_tensor *out);
+
+/* The caller's struct, with zeros for what he does not know of yet.  ASSAY_INVALID: NULL, or no
+ * struct_size. */
+assay_status assay__typed_args(const char *what, const void *given, size_t size, void *out);
+
+/* Memory that lasts for the call, of the site where there is one. */
+assay_status assay__typed_workspace(assay__typed *t, size_t bytes, void **out);
+
+#define ASSAY__SET_INT(problem, op, name, value) \
+    assay__typed_set((problem), ASSAY__PARAM_INDEX(op, name), (assay_value){.i = (value)})
+#define ASSAY__SET_REAL(problem, op, name, value)             \
+    assay__typed_set((problem), ASSAY__PARAM_INDEX(op, name), \
+                     (assay_value){.r = (value) == 0.0 ? 0.0 : (value)})
+
+/* Unchecked: assay_problem_check follows. */
+static inline void assay__typed_set(assay_problem *p, size_t index, assay_value value)
+{
+    p->params[index] = value;
+    p->given[index / 8] = (uint8_t)(p->given[index / 8] | 1u << (index % 8));
+}
+
+#endif
