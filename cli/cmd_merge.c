@@ -38,7 +38,11 @@ static const assay__args_spec spec = {
         "Of\n"
         "two summaries of one measurement the newer holds, of two routes of one question the\n"
         "later; what was wrong in one of them stays wrong, and what is in quarantine in one is.\n"
-        "An older store is migrated first by a command that writes to it.",
+        "An older store is migrated first by a command that writes to it. While it runs, merge "
+        "takes\n"
+        "the size of all stores together in the folder for temporary files ($SQLITE_TMPDIR), and "
+        "up\n"
+        "to twice that beside the new store.",
 };
 
 static json_t *merged_json(const merge_args *a, const assay__merged *m)
@@ -66,7 +70,7 @@ static int run(const merge_args *a, const assay__args *args)
     char content[ASSAY_DIGEST_HEX];
     assay_status status;
 
-    if (a->output == NULL)
+    if (a->output == NULL || a->output[0] == '\0')
         return assay__cmd_fail("merge", assay__fail(ASSAY_INVALID,
                                                     "--output FILE names the new store; see assay "
                                                     "merge --help"));

@@ -18,7 +18,9 @@ typedef struct assay__merged {
  * Rows that say the same of the same are one.  Of two summaries of one measurement the newer holds,
  * of two routes of one question the later is current; but what was wrong once stays wrong, what is
  * in quarantine in one of them is in quarantine, and what was unstable stays so.
- * ASSAY_INVALID: `out` is there.  What fails leaves no `out`. */
+ * ASSAY_INVALID: `out` is there; ASSAY_DB_DAMAGED, beside what opening tells: rows of one point at
+ * missing rows; ASSAY_DB_LOCKED: one that is read without locks changed meanwhile; ASSAY_DB_FULL:
+ * which folder is.  What fails leaves no `out`. */
 assay_status assay__db_merge(const char *out, const char *const *paths, size_t count,
                              assay__merged *merged);
 

@@ -140,6 +140,7 @@ const char *const assay__merge_copy[] = {
     "INSERT INTO DST.problem (op, dtypes, text, cost_text, flops, moved_bytes)"
     " SELECT op, dtypes, text, cost_text, flops, moved_bytes FROM SRC.problem"
     " WHERE true ORDER BY text ON CONFLICT (text) DO UPDATE SET"
+    "  cost_text = max(cost_text, excluded.cost_text),"
     "  flops = iif(flops IS NULL OR excluded.flops > flops, ifnull(excluded.flops, flops), flops),"
     "  moved_bytes = iif(moved_bytes IS NULL OR excluded.moved_bytes > moved_bytes,"
     "   ifnull(excluded.moved_bytes, moved_bytes), moved_bytes)",
@@ -196,7 +197,8 @@ const char *const assay__merge_copy[] = {
     " SELECT m.new, w.new, " STAYED_S " FROM SRC.visit AS s " NEW("measurement", "m", "measurement")
         NEW("sweep", "w",
             "sweep") " WHERE NOT EXISTS (SELECT 1 FROM DST.visit AS t WHERE " SAME_STAY ")"
-                     " ORDER BY s.taken_utc, w.new, m.new, s.ordinal, s.is_twin, s.samples",
+                     " ORDER BY s.taken_utc, w.new, m.new, s.ordinal, s.kind, s.is_twin,"
+                     "  s.samples",
     "INSERT INTO temp.m_visit SELECT s.id, min(t.id) FROM SRC.visit AS s " NEW("measurement", "m",
                                                                                "measurement")
         NEW("sweep", "w", "sweep") " JOIN DST.visit AS t ON " SAME_STAY " GROUP BY s.id",
@@ -216,7 +218,7 @@ const char *const assay__merge_copy[] = {
                        "excluded.passes,"
                        "  calls = excluded.calls, counted_utc = excluded.counted_utc"
                        " WHERE (excluded.counted_utc, excluded.value) > (counted_utc, value)",
-    /* accuracy */
+    /* accuracy: of two ids the larger one is the later (db/write_accuracy.c) */
     "INSERT OR IGNORE INTO DST.accuracy (deployment, revision, problem, stratum, seed, "
     "sweep, " CHECKED ")"
     " SELECT d.new, r.new, p.new, s.stratum, s.seed, w.new, s.passed, s.proof, s.elements,"
@@ -225,7 +227,8 @@ const char *const assay__merge_copy[] = {
     "  s.inf_mismatch, s.zero_sign_mismatch, s.flushed, s.histogram_json, s.worst_index,"
     "  s.worst_json, s.reference, s.output_digest, s.measured_utc FROM SRC.accuracy AS s " WHOLE
         NEW("problem", "p", "problem")
-            NEW("sweep", "w", "sweep") " ORDER BY d.new, p.new, r.new, s.stratum, s.seed",
+            NEW("sweep", "w", "sweep") " ORDER BY s.measured_utc, d.new, p.new, r.new, s.stratum,"
+                                       "  s.seed",
     "INSERT INTO temp.m_accuracy SELECT s.id, t.id FROM SRC.accuracy AS s " WHOLE NEW(
         "problem", "p", "problem") " JOIN DST.accuracy AS t ON t.deployment = d.new"
                                    " AND t.revision = r.new AND t.problem = p.new AND t.stratum = "
@@ -323,20 +326,62 @@ const char *const assay__merge_copy[] = {
     NULL,
 };
 
+#define LOST(column, table) "s." column " NOT IN (SELECT old FROM temp.m_" table ")"
+#define LOSES(table, where) "SELECT '" table "', count(*) FROM SRC." table " AS s WHERE " where
+#define OF_DEVICE           LOST("device", "device")
+#define OF_KERNEL           LOST("kernel", "kernel")
+#define OF_HOST             LOST("deployment", "deployment")
+#define OF_MEASURED         LOST("measurement", "measurement")
+#define OF_SWEEP            LOST("sweep", "sweep")
+#define OF_PROBLEM          LOST("problem", "problem")
+#define OF_VARIANT          OF_HOST " OR " LOST("revision", "revision")
+#define OF_BASELINE         LOST("baseline_visit", "visit")
+#define OF_WINNER           LOST("winner_revision", "revision")
+
+/* A NULL is not NOT IN anything, as it should be: it points at no row. */
+const char *const assay__merge_lost[] = {
+    LOSES("deployment", OF_DEVICE),
+    LOSES("revision", OF_KERNEL),
+    LOSES("claim", OF_KERNEL),
+    LOSES("sweep_problem", OF_SWEEP " OR " OF_PROBLEM),
+    LOSES("measurement", OF_VARIANT " OR " OF_PROBLEM " OR " OF_SWEEP),
+    LOSES("visit", OF_MEASURED " OR " OF_SWEEP " OR " OF_BASELINE),
+    LOSES("counter_source", OF_SWEEP),
+    LOSES("counter", OF_MEASURED),
+    LOSES("accuracy", OF_VARIANT " OR " OF_PROBLEM " OR " OF_SWEEP),
+    LOSES("stability", OF_VARIANT " OR " OF_PROBLEM),
+    LOSES("quarantine", OF_VARIANT " OR " OF_PROBLEM),
+    LOSES("peak", OF_HOST),
+    LOSES("transfer", OF_HOST),
+    LOSES("model", OF_VARIANT),
+    LOSES("route", OF_HOST " OR " OF_PROBLEM " OR " OF_SWEEP " OR " OF_WINNER),
+    LOSES("certificate", OF_VARIANT),
+    LOSES("observation", OF_HOST " OR " OF_PROBLEM),
+    NULL,
+};
+
+/* Of routes that were decided at one moment, by content: a sweep decides a question once. */
+#define SETTLED(route, sweep)                                                                  \
+    "(" route ".decided_utc, " sweep ".started_utc, " sweep ".seed, " sweep ".profile, " sweep \
+    ".settings_json, " sweep ".argv_json, " route ".id)"
+#define LATER SETTLED("u", "v") " > " SETTLED("t", "w")
+
 const char *const assay__merge_settle[] = {
+    /* Else each route would be compared with all others. */
+    "CREATE INDEX DST.merge_route ON route (deployment, problem)",
     "UPDATE DST.route AS t SET superseded_utc = (SELECT max(u.decided_utc) FROM DST.route AS u"
     "  WHERE " SAME_QUESTION(
         "u", "t") " AND u.superseded_utc IS NULL)"
                   " WHERE t.superseded_utc IS NULL AND EXISTS (SELECT 1 FROM DST.route AS u"
-                  "  WHERE " SAME_QUESTION(
-                      "u", "t") " AND u.superseded_utc IS NULL"
-                                "   AND (u.decided_utc, u.id) > (t.decided_utc, t.id))",
+                  "  JOIN DST.sweep AS v ON v.id = u.sweep JOIN DST.sweep AS w ON w.id = t.sweep"
+                  "  WHERE " SAME_QUESTION("u", "t") " AND u.superseded_utc IS NULL AND " LATER ")",
     /* Right in one store, and wrong in another: it must not run. */
     "INSERT OR IGNORE INTO DST.quarantine (deployment, revision, problem, reason, since_utc)"
     " SELECT m.deployment, m.revision, m.problem, min(m.reason), min(m.measured_utc)"
     " FROM DST.measurement AS m JOIN DST.route AS t ON t.deployment = m.deployment"
     "  AND t.problem = m.problem AND t.winner_revision = m.revision AND t.superseded_utc IS NULL"
     " WHERE m.verdict = 'wrong' GROUP BY 1, 2, 3",
+    "DROP INDEX DST.merge_route",
     NULL,
 };
 

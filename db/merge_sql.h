@@ -11,6 +11,9 @@ extern const char *const assay__merge_maps[];
 /* Copies SRC into DST; parents first, in an order that content alone decides.  Needs the function
  * assay_candidates(blob), which gives ids of DST for those of SRC. */
 extern const char *const assay__merge_copy[];
+/* After a copy, each one row: name of a table of SRC, and how many of its rows point at missing
+ * ones. Parents first. */
+extern const char *const assay__merge_lost[];
 /* Before and after a copy. */
 extern const char *const assay__merge_begin[];
 extern const char *const assay__merge_end[];

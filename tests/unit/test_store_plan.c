@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/merge_sql.h"
 #include "db/statements.h"
 #include "db/write.h"
 #include "tests/support/store_fixture.h"
@@ -141,6 +142,31 @@ START_TEST(whole_store_statements_are_few)
 }
 END_TEST
 
+static bool begins_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* All routes of a joined store are looked at once, and those of the same question looked up. */
+START_TEST(merge_settles_by_index)
+{
+    char attach[1100];
+    size_t checked = 0;
+
+    (void)snprintf(attach, sizeof attach, "ATTACH '%s' AS DST; DROP INDEX DST.route_current", path);
+    ck_assert_int_eq(sqlite3_exec(sql, attach, NULL, NULL, NULL), SQLITE_OK);
+    for (const char *const *text = assay__merge_settle; *text != NULL; text++) {
+        if (begins_with(*text, "CREATE ") || begins_with(*text, "DROP ")) {
+            ck_assert_int_eq(sqlite3_exec(sql, *text, NULL, NULL, NULL), SQLITE_OK);
+        } else {
+            ck_assert_int_eq(count_scans("settle", *text), 1);
+            checked++;
+        }
+    }
+    ck_assert_uint_eq(checked, 2);
+}
+END_TEST
+
 /* The cache of a handle must hold them all. */
 START_TEST(statements_fit_the_cache)
 {
@@ -163,6 +189,7 @@ int main(void)
     tcase_add_test(plan, statements_search);
     tcase_add_test(plan, planted_scan_is_seen);
     tcase_add_test(plan, whole_store_statements_are_few);
+    tcase_add_test(plan, merge_settles_by_index);
     tcase_add_test(plan, statements_fit_the_cache);
     suite_add_tcase(suite, plan);
     SRunner *runner = srunner_create(suite);
