@@ -14,16 +14,19 @@ const assay__sql assay__sql_peak[] = {
                   " value = excluded.value, lo = excluded.lo, hi = excluded.hi,"
                   " samples = excluded.samples, measured_utc = excluded.measured_utc",
                   0},
-    /* The sweep that measured them is the last that had begun by then: backwards along the key, so
-     * that few rows are read. */
-    [PEAK_EACH] =
-        {"peak each",
-         "SELECT p.name, p.unit, p.value, ifnull(p.lo, p.value), ifnull(p.hi, p.value),"
-         " p.samples, (julianday('now') - julianday(p.measured_utc)) * 86400.0,"
-         " ifnull((SELECT s.settings_json ->> '$.affinity' FROM sweep s"
-         "  WHERE s.id > 0 AND s.started_utc <= p.measured_utc ORDER BY s.id DESC LIMIT 1), '')"
-         " FROM peak p WHERE p.deployment = ?1 ORDER BY p.name",
-         0},
+    /* The sweep that measured them is the last of this machine that had begun by then: backwards
+     * along the key, so that few rows are read.  A store that was joined has sweeps of others;
+     * those of before their settings told the deployment are taken for this one's. */
+    [PEAK_EACH] = {"peak each",
+                   "SELECT p.name, p.unit, p.value, ifnull(p.lo, p.value), ifnull(p.hi, p.value),"
+                   " p.samples, (julianday('now') - julianday(p.measured_utc)) * 86400.0,"
+                   " ifnull((SELECT s.settings_json ->> '$.affinity' FROM sweep s"
+                   "  WHERE s.id > 0 AND s.started_utc <= p.measured_utc"
+                   "   AND ifnull(s.settings_json ->> '$.deployment', d.digest) = d.digest"
+                   "  ORDER BY s.id DESC LIMIT 1), '')"
+                   " FROM deployment d CROSS JOIN peak p ON p.deployment = d.id WHERE d.id = ?1"
+                   " ORDER BY p.name",
+                   0},
     {NULL, NULL, 0},
 };
 

@@ -248,6 +248,7 @@ static assay_status open_rows(sweep *s)
     assay_deployment_digest(&s->deployment, &digest);
     assay_digest_format(&digest, hex);
     (void)snprintf(s->deployment_hex, sizeof s->deployment_hex, "%s", hex);
+    (void)assay__json_put_string(json, "deployment", hex);
     status = assay__json_dump(json, false, &settings);
     json_decref(json);
     ASSAY_TRY(status);

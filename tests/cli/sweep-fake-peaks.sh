@@ -25,6 +25,12 @@ machine 100 6
 sweep 1
 [ "$(sqlite3 "$WORK/s.db" "SELECT value FROM peak WHERE name LIKE 'fma_f32_avx2%'")" = 100.0 ] || fail "not stored"
 sweep 0
+[ "$(sqlite3 "$WORK/s.db" "SELECT count(*) FROM sweep s JOIN deployment d ON d.digest = s.settings_json ->> 'deployment'")" = 2 ] ||
+    fail "sweeps do not tell their deployment"
+# Sweeps of other machines, which a joined store has, do not say on which CPUs these peaks were measured.
+sqlite3 "$WORK/s.db" "INSERT INTO sweep (profile, seed, settings_json, argv_json, started_utc) SELECT profile, seed,
+    json_set(settings_json, '\$.affinity', '77', '\$.deployment', 'another'), argv_json, started_utc FROM sweep ORDER BY id LIMIT 1"
+sweep 0
 sweep 1 --probe-peaks
 # A day later the sweeps that say on which CPUs they were measured are as old.
 sqlite3 "$WORK/s.db" "UPDATE peak SET measured_utc = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-25 hours');
