@@ -20,7 +20,7 @@
 
 /* SPIN_NS: how long a helper stays awake for the next call of a row of calls; a sleeper costs its
  * waker some microseconds, a spinner costs whoever else wants the CPU this long. */
-enum { MAX_HELPERS = 255, SPIN_NS = 20000, LOOKS_A_CLOCK = 32 };
+enum { MAX_HELPERS = ASSAY__HOST_TEAM_MOST - 1, SPIN_NS = 20000, LOOKS_A_CLOCK = 32 };
 enum { FREE, RESERVED, POSTED, RUNNING, PHASE_MASK = 3, NEXT_POST = 4 };
 
 #define SLEEPS UINT32_C(0x80000000) /* in `pending`: the caller sleeps */

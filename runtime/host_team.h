@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#define ASSAY__HOST_TEAM_MOST 256 /* threads of a call: more take no part */
+
 typedef void (*assay__host_part_fn)(void *cookie, int64_t part);
 
 /* Runs part(cookie, 0 .. parts - 1), each once, in any order, on the caller and at most threads - 1

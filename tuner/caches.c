@@ -3,6 +3,7 @@
 /* tuner/caches.c -- see caches.h; from /sys/devices/system/cpu/cpuN/cache/indexM. */
 #include "tuner/caches.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 
 #define MAX_CPUS   4096
 #define MAX_LEVELS 8
+#define BEYOND     4.0 /* times the cache below */
+#define WITHIN     0.5 /* of a cache: lines of others lie there, too */
 
 /* "480K", "32M", "1G", "512". */
 static double size_of(const char *text)
@@ -95,11 +98,13 @@ static double count_of(const char *list)
     return n >= 1 ? n : 1;
 }
 
-void assay__cache_levels(const assay__machine *machine, int cpu, double *own, size_t levels)
+void assay__cache_levels(const assay__machine *machine, int cpu, double *own, double *whole,
+                         size_t levels)
 {
     char text[512];
 
     memset(own, 0, levels * sizeof *own);
+    memset(whole, 0, levels * sizeof *whole);
     for (int index = 0; index < MAX_LEVELS; index++) {
         if (!cache_file(machine, cpu, index, "level", text, sizeof text))
             return;
@@ -112,6 +117,34 @@ void assay__cache_levels(const assay__machine *machine, int cpu, double *own, si
         const double bytes = size_of(text);
         const bool is_shared =
             cache_file(machine, cpu, index, "shared_cpu_list", text, sizeof text);
-        own[level - 1] = bytes > 0 ? bytes / (is_shared ? count_of(text) : 1) : 0;
+        whole[level - 1] = bytes > 0 ? bytes : 0;
+        own[level - 1] = whole[level - 1] / (is_shared ? count_of(text) : 1);
     }
+}
+
+/* At twice the cache below half of the lines may still be found there: fewer say nothing of the one
+ * that is meant. */
+static double operands_of(double below, double own)
+{
+    const double bytes = fmin(BEYOND * below, WITHIN * own);
+
+    return below > 0 && bytes >= 2 * below ? bytes : 0;
+}
+
+void assay__cache_operands(const assay__machine *machine, const int *cpus, size_t count,
+                           double *bytes, size_t levels)
+{
+    double own[MAX_LEVELS], whole[MAX_LEVELS], least[MAX_LEVELS], most[MAX_LEVELS];
+
+    assert(levels >= 1 && levels <= MAX_LEVELS && count >= 1);
+    for (size_t c = 0; c < count; c++) {
+        assay__cache_levels(machine, cpus[c], own, whole, levels);
+        for (size_t i = 0; i < levels; i++) {
+            least[i] = c == 0 ? own[i] : fmin(least[i], own[i]);
+            most[i] = c == 0 ? whole[i] : fmax(most[i], whole[i]);
+        }
+    }
+    bytes[0] = 0;
+    for (size_t i = 1; i < levels; i++)
+        bytes[i] = operands_of(most[i - 1], least[i]);
 }

@@ -12,8 +12,16 @@
  * caches of the level below, which may hold other lines.  NaN: not known. */
 double assay__cache_bytes(const assay__machine *machine);
 
-/* own[i]: bytes of the data cache of level i + 1 that are `cpu`'s, an even share of one that others
- * have, too; 0: there is none, or nobody says.  At most `levels`. */
-void assay__cache_levels(const assay__machine *machine, int cpu, double *own, size_t levels);
+/* whole[i]: bytes of the data cache of level i + 1 that `cpu` uses, which are its own while nobody
+ * else is at work; own[i]: an even share where others have it, too.  0: there is none, or nobody
+ * says.  At most `levels`. */
+void assay__cache_levels(const assay__machine *machine, int cpu, double *own, double *whole,
+                         size_t levels);
+
+/* bytes[i]: so many that a thread may use over and over on any of these CPUs, alone or beside the
+ * others, for most of them to come from the cache of level i + 1: four times the whole cache below,
+ * at most half of its share.  0: there is no such number, as for the first level. */
+void assay__cache_operands(const assay__machine *machine, const int *cpus, size_t count,
+                           double *bytes, size_t levels);
 
 #endif

@@ -5,6 +5,17 @@
 
 #include <math.h>
 
+double assay__peak_elapsed(const double *begin_ns, const double *end_ns, size_t threads)
+{
+    double first = begin_ns[0], last = end_ns[0];
+
+    for (size_t i = 1; i < threads; i++) {
+        first = fmin(first, begin_ns[i]);
+        last = fmax(last, end_ns[i]);
+    }
+    return last - first;
+}
+
 /* Work for a run of about `wanted` ns: from the least on, up to 16 times more each time. */
 static double sized(const assay__peak_unit *u, double wanted, double end_ns)
 {

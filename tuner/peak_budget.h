@@ -27,6 +27,10 @@ typedef struct assay__peak_unit {
     double shortest_ns, longest_ns; /* of a run, where the work may be chosen */
 } assay__peak_unit;
 
+/* From the first of a team that began to the last that ended: who is released late has not begun
+ * when others are at work, and a rate by his time alone would be too high. */
+double assay__peak_elapsed(const double *begin_ns, const double *end_ns, size_t threads);
+
 /* Measures the next unit. */
 void assay__peak_spend(assay__peak_budget *budget, const assay__peak_unit *unit);
 

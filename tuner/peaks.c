@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "runtime/error.h"
 #include "runtime/host_team.h"
 #include "runtime/machine.h"
 #include "tuner/caches.h"
+#include "tuner/free_memory.h"
 #include "tuner/peak_budget.h"
 #include "tuner/peak_kernels.h"
 #include "tuner/peaks_script.h"
@@ -32,8 +32,6 @@
 #define CACHE_BYTES  ((size_t)4 << 10)
 #define CACHE_TARGET (CACHE_BYTES + 2048)
 #define LEVELS       3
-#define BEYOND       4.0 /* times the cache below */
-#define WITHIN       0.5 /* of a cache: lines of others lie there, too */
 #define LAUNCHES     1e3
 #define SHORTEST_NS  3e5
 #define LONGEST_NS   4e6
@@ -49,7 +47,7 @@ typedef struct team {
     size_t bytes; /* a thread */
     const int *cpus;
     pthread_barrier_t barrier;
-    double elapsed_ns;
+    double begin_ns[MAX_THREADS], end_ns[MAX_THREADS];
     _Atomic size_t next;
     struct probe *probe; /* borrowed */
     json_t *samples;     /* borrowed */
@@ -62,6 +60,7 @@ typedef struct probe {
     char isa[1024];
     char *memory; /* NULL: a spot check streams nothing */
     size_t memory_bytes;
+    bool exceeds_caches; /* else what streams through it shows a cache */
     double touch_per_ns; /* bytes, when they were first written */
     size_t part_at;      /* of each thread's share of the memory: the next part begins there */
     size_t level_bytes[LEVELS]; /* a thread's operands of each cache beyond the first; 0: none */
@@ -91,15 +90,12 @@ static void *member(void *arg)
 {
     team *t = arg;
     size_t me = atomic_fetch_add(&t->next, 1);
-    double begin;
 
     pin(t->cpus[me]);
     pthread_barrier_wait(&t->barrier);
-    begin = now_ns();
+    t->begin_ns[me] = now_ns();
     t->kernel->run(t->work, t->to[me], t->from[me], t->bytes);
-    pthread_barrier_wait(&t->barrier);
-    if (me == 0)
-        t->elapsed_ns = now_ns() - begin;
+    t->end_ns[me] = now_ns();
     return NULL;
 }
 
@@ -116,7 +112,7 @@ static double run_team(team *t)
     for (size_t i = 0; i < t->threads; i++)
         pthread_join(ids[i], NULL);
     pthread_barrier_destroy(&t->barrier);
-    return t->elapsed_ns;
+    return assay__peak_elapsed(t->begin_ns, t->end_ns, t->threads);
 }
 
 static double unit_now_ns(void *cookie)
@@ -288,7 +284,24 @@ static bool wanted(const probe *p, const assay__peak_kernel *k)
 {
     return assay__peak_kernel_usable(k, p->isa) &&
            (p->memory != NULL || k->kind == ASSAY__PEAK_FLOPS) &&
+           (k->kind != ASSAY__PEAK_MEMORY || p->exceeds_caches) &&
            (level_of(k) == 0 || p->level_bytes[level_of(k)] > 0);
+}
+
+/* A spot check has none; of more threads than a team has it would only show those. */
+static bool launches(const probe *p, size_t threads)
+{
+    return p->memory != NULL && threads <= ASSAY__HOST_TEAM_MOST;
+}
+
+/* 1, 2, 4 ... and all CPUs; 0: no more. */
+static size_t threads_at(const probe *p, size_t i)
+{
+    const size_t n = (size_t)1 << i;
+
+    if (n / 2 >= p->cpu_count)
+        return 0;
+    return n < p->cpu_count ? n : p->cpu_count;
 }
 
 /* All kernels that stream through memory, or all others. */
@@ -299,9 +312,8 @@ static assay_status run_some(probe *p, bool in_memory)
     for (size_t i = 0; (k = assay__peak_kernel_at(i)) != NULL; i++) {
         if (!wanted(p, k) || (k->kind == ASSAY__PEAK_MEMORY) != in_memory)
             continue;
-        for (size_t n = 1; n < p->cpu_count; n *= 2)
+        for (size_t at = 0, n; (n = threads_at(p, at)) != 0; at++)
             ASSAY_TRY(run_kernel(p, k, n));
-        ASSAY_TRY(run_kernel(p, k, p->cpu_count));
     }
     return ASSAY_OK;
 }
@@ -310,18 +322,16 @@ static assay_status run_some(probe *p, bool in_memory)
 static assay_status run_all(probe *p)
 {
     const assay__peak_kernel *k;
-    size_t kernels = 0, counts = 1;
+    size_t kernels = 0;
 
     for (size_t i = 0; (k = assay__peak_kernel_at(i)) != NULL; i++)
         kernels += wanted(p, k);
-    for (size_t n = 1; n < p->cpu_count; n *= 2)
-        counts++;
-    p->budget.units = kernels * counts + (p->memory != NULL ? counts : 0);
+    for (size_t i = 0, n; (n = threads_at(p, i)) != 0; i++)
+        p->budget.units += kernels + launches(p, n);
     ASSAY_TRY(run_some(p, false));
-    for (size_t n = 1; p->memory != NULL && n < p->cpu_count; n *= 2)
-        ASSAY_TRY(run_launch(p, n));
-    if (p->memory != NULL)
-        ASSAY_TRY(run_launch(p, p->cpu_count));
+    for (size_t i = 0, n; (n = threads_at(p, i)) != 0; i++)
+        if (launches(p, n))
+            ASSAY_TRY(run_launch(p, n));
     return run_some(p, true);
 }
 
@@ -343,33 +353,26 @@ static void find_cpus(probe *p, const assay__machine *host)
         p->cpu_count = 1;
 }
 
-/* Of each cache beyond the first so much that most of it is not found in the one below; nothing of
- * one that holds no more than that. */
 static void find_levels(probe *p, const assay__machine *host)
 {
-    double own[LEVELS];
+    const double most = (double)p->memory_bytes / (double)p->cpu_count - 4096;
+    double bytes[LEVELS];
 
-    assay__cache_levels(host, p->cpus[0], own, LEVELS);
-    for (size_t i = 1; i < LEVELS; i++) {
-        const double bytes = fmin(BEYOND * own[i - 1], WITHIN * own[i]);
-        const double most = (double)p->memory_bytes / (double)p->cpu_count - 4096;
-        p->level_bytes[i] =
-            own[i - 1] > 0 && bytes >= 2 * own[i - 1] && bytes <= most ? (size_t)bytes : 0;
-    }
+    assay__cache_operands(host, p->cpus, p->cpu_count, bytes, LEVELS);
+    for (size_t i = 1; i < LEVELS; i++)
+        p->level_bytes[i] = bytes[i] <= most ? (size_t)bytes[i] : 0;
 }
 
 /* Twice the last cache, so that nothing of the last round is found there; no more than a quarter
  * of what may be taken. */
 static size_t memory_wanted(const assay__machine *host, double cache_bytes)
 {
-    double most = (double)MEMORY_MOST, limit;
-    double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double free_bytes = assay__free_memory(host);
+    double most = (double)MEMORY_MOST;
     double bytes = isnan(cache_bytes) ? 0 : 2 * cache_bytes;
 
     if (free_bytes > 0)
         most = fmin(most, free_bytes / 4);
-    if (assay__machine_number(host->sys, "fs/cgroup/memory.max", &limit))
-        most = fmin(most, limit / 4);
     bytes = fmin(fmax(bytes, (double)MEMORY_LEAST), most);
     return (size_t)bytes >> 16 << 16;
 }
@@ -442,6 +445,7 @@ assay_status assay__peaks_measure(double seconds, bool spot, json_t *reply)
     find_cpus(&p, &host);
     if (!spot)
         status = take_memory(&p, memory_wanted(&host, cache_bytes));
+    p.exceeds_caches = !((double)p.memory_bytes < cache_bytes); /* also where these are not known */
     if (status == ASSAY_OK && !spot)
         find_levels(&p, &host);
     if (status == ASSAY_OK)

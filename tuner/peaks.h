@@ -5,11 +5,13 @@
  * Arithmetic: independent chains in registers, for every instruction set that can be used: FMA in
  * f32 and f64 (portable, AVX2, AVX-512), f16 (AVX512-FP16), pairs of bf16 (AVX512-BF16), tiles of
  * bf16 and 8-bit integers (AMX).  Memory: copies, stores and loads over buffers of twice the last
- * cache, each run over its own part.  Cache: loads and copies inside the first cache, and inside
- * the second and third (l2, l3) over four times the one below.  Bytes count reads and writes.
- * Launch: empty kernels one after the other (call/ns), with a part for each thread.  Each per
- * thread count 1 .. usable CPUs (doubling, and the count itself), threads pinned, the best of
- * several short runs: a neighbour can only make a peak too low. */
+ * cache, each run over its own part; absent where there is not memory enough to exceed the caches.
+ * Cache: loads and copies inside the first cache, and inside the second and third (l2, l3) over
+ * what assay__cache_operands says.  Bytes count reads and writes.  Launch: empty kernels one after
+ * the other (call/ns), with a part for each thread, as far as a team has threads.  Each per thread
+ * count 1 .. usable CPUs (doubling, and the count itself), threads pinned but those of launches,
+ * which run where the system puts them; the best of several short runs: a neighbour can only make a
+ * peak too low. */
 #ifndef ASSAY_TUNER_PEAKS_H
 #define ASSAY_TUNER_PEAKS_H
 

@@ -142,6 +142,15 @@ START_TEST(unit_gets_what_others_left)
 }
 END_TEST
 
+START_TEST(team_takes_from_the_first_begin_to_the_last_end)
+{
+    const double begin[] = {30, 10, 20, 40}, end[] = {50, 45, 60, 55};
+
+    ck_assert_double_eq(assay__peak_elapsed(begin, end, 4), 50);
+    ck_assert_double_eq(assay__peak_elapsed(begin, end, 1), 20);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("peak_budget");
@@ -151,6 +160,7 @@ int main(void)
     tcase_add_test(tcase, probe_keeps_its_time);
     tcase_add_test(tcase, unit_without_time_makes_one_run);
     tcase_add_test(tcase, unit_gets_what_others_left);
+    tcase_add_test(tcase, team_takes_from_the_first_begin_to_the_last_end);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

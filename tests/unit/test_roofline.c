@@ -183,14 +183,46 @@ START_TEST(every_cache_counts_once)
         write_cache(cpu, 3, "3\n", "Unified\n", "32M\n", cpu < 2 ? "0-1\n" : "2-3\n");
     }
     ck_near(assay__cache_bytes(&machine), 2 * 32.0 * 1048576 + 4 * 512.0 * 1024);
-    double own[4];
-    assay__cache_levels(&machine, 2, own, 4);
+    double own[4], whole[4];
+    assay__cache_levels(&machine, 2, own, whole, 4);
     ck_near(own[0], 48.0 * 1024);
     ck_near(own[1], 512.0 * 1024);
     ck_near(own[2], 16.0 * 1048576); /* a half of what two have */
+    ck_near(whole[1], 512.0 * 1024);
+    ck_near(whole[2], 32.0 * 1048576);
     ck_near(own[3], 0);
-    assay__cache_levels(&machine, 7, own, 2);
+    ck_near(whole[3], 0);
+    assay__cache_levels(&machine, 7, own, whole, 2);
     ck_near(own[0], 0);
+    ck_near(whole[0], 0);
+}
+END_TEST
+
+/* Beside the machine above two CPUs that share all but the first cache: one alone finds in the
+ * second what would be beyond its share. */
+START_TEST(operands_lie_beyond_the_whole_cache_below)
+{
+    const assay__machine machine = {folder, folder, 0, NULL};
+    const int cpus[] = {0, 2, 5}, mixed[] = {5, 0, 2};
+    double bytes[3];
+
+    for (int cpu = 4; cpu < 6; cpu++) {
+        char self[16];
+        (void)snprintf(self, sizeof self, "%d\n", cpu);
+        write_cache(cpu, 0, "1\n", "Data\n", "32K\n", self);
+        write_cache(cpu, 1, "2\n", "Unified\n", "2M\n", "4-5\n");
+        write_cache(cpu, 2, "3\n", "Unified\n", "12M\n", "4-5\n");
+    }
+    assay__cache_operands(&machine, cpus, 2, bytes, 3);
+    ck_near(bytes[0], 0);
+    ck_near(bytes[1], 192.0 * 1024);
+    ck_near(bytes[2], 2.0 * 1048576);
+    assay__cache_operands(&machine, cpus + 2, 1, bytes, 3);
+    ck_near(bytes[1], 128.0 * 1024);
+    ck_near(bytes[2], 0); /* 3 of 12 MiB, where 2 may lie below */
+    assay__cache_operands(&machine, mixed, 3, bytes, 3);
+    ck_near(bytes[1], 192.0 * 1024);
+    ck_near(bytes[2], 0);
 }
 END_TEST
 
@@ -238,6 +270,7 @@ int main(void)
     tcase_add_test(t, bytes_may_come_from_a_cache);
     tcase_add_test(t, probe_covers_every_unit_of_this_machine);
     tcase_add_test(files, every_cache_counts_once);
+    tcase_add_test(files, operands_lie_beyond_the_whole_cache_below);
     tcase_add_test(files, scripted_peaks_take_turns);
     suite_add_tcase(suite, t);
     suite_add_tcase(suite, files);
