@@ -86,7 +86,7 @@ assay_status assay__bench_add_rate(assay__bench_rows *r, const char *what, size_
     (*out)->lo = found == 0 ? 0.0 : 100.0 * (centre - half);
     (*out)->hi = found == n ? 100.0 : 100.0 * (centre + half);
     (*out)->n = n;
-    (*out)->is_rate = true;
+    (*out)->by_interval = true;
     return ASSAY_OK;
 }
 
@@ -94,7 +94,7 @@ const char *assay__bench_met(const assay__bench_row *row)
 {
     if (isnan(row->goal) && isnan(row->floor))
         return "info";
-    if (row->is_rate)
+    if (row->by_interval)
         return row->hi <= row->goal ? "yes" : row->lo > row->goal ? "no" : "undecided";
     return row->value <= row->goal || row->value >= row->floor ? "yes" : "no";
 }

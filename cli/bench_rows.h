@@ -20,9 +20,9 @@ typedef struct assay__bench_row {
     double value, lo, hi;    /* lo..hi: what of the samples it is says the row's group */
     size_t n;                /* samples behind the value */
     double peer_value;
-    double goal;  /* value is to be at most this */
-    double floor; /* value is to be at least this */
-    bool is_rate; /* a share of n trials: judged by its interval, for few trials show little */
+    double goal;      /* value is to be at most this */
+    double floor;     /* value is to be at least this */
+    bool by_interval; /* judged by all of lo..hi: few trials or rounds show little */
 } assay__bench_row;
 
 typedef struct assay__bench_rows {
@@ -52,7 +52,7 @@ assay_status assay__bench_add_p99(assay__bench_rows *r, const char *what, const 
 assay_status assay__bench_add_rate(assay__bench_rows *r, const char *what, size_t found, size_t n,
                                    assay__bench_row **out);
 
-/* "yes", "no"; "undecided" for a rate whose interval holds its goal; "info" without a goal. */
+/* "yes", "no"; "undecided" by an interval that holds the goal; "info" without a goal. */
 const char *assay__bench_met(const assay__bench_row *row);
 
 double assay__bench_now_ns(void);

@@ -15,6 +15,7 @@
 #include "runtime/error.h"
 #include "support/file.h"
 #include "support/json.h"
+#include "sweep/sweep_internal.h"
 #include "tuner/arena.h"
 #include "tuner/stats.h"
 
@@ -118,17 +119,43 @@ assay_status assay__bench_stay_worker(const assay__bench_stay *s, assay__worker 
     return status;
 }
 
-static assay_status median_of(const json_t *reply, double *median_ns)
+/* Samples as they came, and behind them those that are part of the time. */
+static assay_status keep_samples(const json_t *reply, const json_t *list, double *samples,
+                                 size_t *kept)
 {
-    double samples[ASSAY__BENCH_SPANS];
-    json_t *list;
-    size_t n;
+    const json_t *rejected = json_object_get(reply, "rejected");
+    const size_t n = json_array_size(list);
+    char *places = NULL;
+    assay_status status;
 
-    ASSAY_TRY(assay__json_get_array(reply, "samples", &list));
-    n = json_array_size(list) < ASSAY__BENCH_SPANS ? json_array_size(list) : ASSAY__BENCH_SPANS;
     for (size_t i = 0; i < n; i++)
         samples[i] = json_number_value(json_array_get(list, i));
-    return assay__stats_median(samples, n, median_ns);
+    if (rejected != NULL)
+        ASSAY_TRY(assay__json_dump(rejected, false, &places));
+    status = assay__sweep_keep(samples, n, places, samples + n, kept);
+    free(places);
+    return status;
+}
+
+/* As a sweep does: spans that were taken again come behind those that are left out. */
+static assay_status median_of(const json_t *reply, double *median_ns)
+{
+    json_t *list;
+    double *samples;
+    size_t n, kept = 0;
+    assay_status status;
+
+    ASSAY_TRY(assay__json_get_array(reply, "samples", &list));
+    n = json_array_size(list);
+    samples = calloc(2 * n + 1, sizeof *samples);
+    if (samples == NULL)
+        return assay__fail(ASSAY_NOMEM, "%zu samples", n);
+    status = keep_samples(reply, list, samples, &kept);
+    if (status == ASSAY_OK)
+        status = kept > 0 ? assay__stats_median(samples + n, kept, median_ns)
+                          : assay__fail(ASSAY_DEVICE, "all of %zu spans were disturbed", n);
+    free(samples);
+    return status;
 }
 
 assay_status assay__bench_stay_time(assay__bench_stay *s, assay__worker *worker,

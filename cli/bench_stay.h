@@ -26,9 +26,8 @@ typedef struct assay__bench_stay {
 typedef struct assay__bench_effort {
     assay_cache_mode cache;
     double rotate_bytes, warm_ns, span_ns, budget_ns;
-    size_t spans; /* <= ASSAY__BENCH_SPANS */
+    size_t spans;
 } assay__bench_effort;
-#define ASSAY__BENCH_SPANS 16
 
 /* The kernel on one thread.  On failure, too, clear is to be called. */
 assay_status assay__bench_stay_make(const assay__bench_options *o, const assay_problem *problem,
@@ -36,7 +35,7 @@ assay_status assay__bench_stay_make(const assay__bench_options *o, const assay_p
 void assay__bench_stay_clear(assay__bench_stay *s);
 /* A fresh worker that has the problem; assay__worker_stop ends it. */
 assay_status assay__bench_stay_worker(const assay__bench_stay *s, assay__worker **worker);
-/* Median of the spans, ns a call. */
+/* Median of the spans that nothing disturbed, ns a call; ASSAY_DEVICE: there is none. */
 assay_status assay__bench_stay_time(assay__bench_stay *s, assay__worker *worker,
                                     const assay__bench_effort *effort, double *median_ns);
 

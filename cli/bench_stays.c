@@ -6,10 +6,11 @@
  * cache keeps.  Who stayed before, on how many CPUs, makes no difference.  Each is a ratio of two
  * stays that follow one another, in turns over ROUNDS rounds. */
 #include <math.h>
-#include <unistd.h>
 
 #include "cli/bench_stay.h"
+#include "cli/cmd_common.h"
 #include "runtime/error.h"
+#include "runtime/machine.h"
 #include "tuner/stats.h"
 
 #define ROUNDS     15
@@ -19,6 +20,7 @@
 #define ROTATE     256e6
 #define WANTED_OFF 0.05
 #define WANTED_HOT 0.8
+#define BEHIND     "stays, behind one on all CPUs"
 
 static const assay__bench_effort hot = {
     .cache = ASSAY_CACHE_HOT, .warm_ns = 2e6, .span_ns = 50e3, .budget_ns = 8e6, .spans = 7};
@@ -87,6 +89,7 @@ static assay_status add_off(assay__bench_rows *r, const char *what, const double
     row->hi = fmax(fabs(lo), fabs(hi));
     row->n = ROUNDS;
     row->goal = WANTED_OFF;
+    row->by_interval = true;
     return ASSAY_OK;
 }
 
@@ -147,19 +150,33 @@ static assay_status compare_behind(side *s, int64_t cpus, double *ratios)
     return ASSAY_OK;
 }
 
+/* Why there is nobody to stay behind; NULL: there is. */
+static const char *why_alone(const side *s, uint32_t cpus)
+{
+    if (cpus == 0)
+        return "how many CPUs there are to use is not known";
+    if (cpus == 1)
+        return "there is one CPU to use";
+    return s->stay.threads_at < s->stay.tunable_count ? NULL : "the kernel has one thread";
+}
+
 static assay_status add_behind(const assay__bench_options *o, assay__bench_rows *r)
 {
-    const int64_t cpus = (int64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    const assay__machine machine = ASSAY__MACHINE_HERE;
+    const uint32_t cpus = assay__machine_usable_cpus(&machine);
+    const char *reason = NULL;
     double ratios[ROUNDS];
     side s;
     assay_status status = side_make(o, ASSAY_OP_add, ADD_N, &cold, &s);
 
-    /* Where there is one CPU, or the kernel has one thread, there is nobody to stay behind. */
-    if (status == ASSAY_OK && cpus > 1 && s.stay.threads_at < s.stay.tunable_count) {
+    if (status == ASSAY_OK)
+        reason = why_alone(&s, cpus);
+    if (status == ASSAY_OK && reason == NULL)
         status = compare_behind(&s, cpus, ratios);
-        if (status == ASSAY_OK)
-            status = add_off(r, "stays, behind one on all CPUs: off 1 to 1", ratios, 1);
-    }
+    if (status == ASSAY_OK && reason == NULL)
+        status = add_off(r, BEHIND ": off 1 to 1", ratios, 1);
+    if (reason != NULL)
+        assay__cmd_warn("bench", o->is_quiet, BEHIND ": skipped: %s", reason);
     side_clear(&s);
     return status;
 }

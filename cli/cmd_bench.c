@@ -65,13 +65,16 @@ static const assay__args_spec spec = {
     .notes =
         "lo and hi are a 95 % interval of the value, for peaks the range of the runs; n is the\n"
         "number of samples. Rates of false winners and of planted differences that were not\n"
-        "found (missed: called equal or faster; undecidable: called undecided)\n"
-        "are judged by the whole interval and may be undecided: --self-test takes more pairs.\n"
+        "found (missed: called equal or faster; undecidable: called undecided), and what stays\n"
+        "are off, are judged by the whole interval and may be undecided: --self-test takes more\n"
+        "pairs.\n"
         "The clock is checked by chains of instructions of 3 and of 1 cycle, whose times must be\n"
         "lines with slopes of 3 to 1 that begin at 0 to 60 ns; its interval is over 23 blocks.\n"
-        "Ingest writes a store in $TMPDIR and removes it. Clock, peaks and twins wait for a sweep\n"
-        "that measures on this device. Other processes disturb these figures: look at them on a\n"
-        "quiet machine. 'make bench' in the source tree measures kernels, store and oracle too.",
+        "Ingest writes a store in $TMPDIR and removes it. Clock, peaks, stays and twins wait for "
+        "a\n"
+        "sweep that measures on this device. Other processes disturb these figures: look at them "
+        "on\n"
+        "a quiet machine. 'make bench' in the source tree measures kernels, store and oracle too.",
 };
 
 /* ---- groups ---- */

@@ -17,7 +17,10 @@ query '[.rows[].what] | index("open, no store") != null and index("pick, call-si
 query '.rows | all(.value >= 0 and .lo <= .value and .value <= .hi and .n >= 1)'
 query '.rows | map(select(.unit != "%" and .unit != "share")) | all(.value > 0 and .lo >= 0)'
 query '.rows | all((.met == "info") == (.goal == null and .floor == null))'
-query '.rows | map(select(.unit != "%" and .goal != null)) | all((.met == "yes") == (.value <= .goal))'
+query '.rows | map(select(.unit != "%" and .goal != null and (.what | test("^stays,.*: off") | not))) |
+    all((.met == "yes") == (.value <= .goal))'
+query '.rows | map(select(.what | test("^stays,.*: off"))) | length >= 1 and all(.n == 15 and .goal == 0.05 and
+    (if .hi <= .goal then "yes" elif .lo > .goal then "no" else "undecided" end) == .met)'
 query '.rows | map(select(.floor != null)) | length == 1 and all((.met == "yes") == (.value >= .floor))'
 query '.rows | map(select(.unit == "%" and .goal != null)) | all(.n == 60 and
     (if .hi <= .goal then "yes" elif .lo > .goal then "no" else "undecided" end) == .met)'
@@ -25,6 +28,10 @@ query '.rows | map(select(.peer != null)) | length >= 2 and all(.peer_value > 0)
 [ -z "$(ls tmp)" ] || { ls tmp && echo "the store of ingest is left" && exit 1; }
 expect 0 'what,value,unit,lo,hi,n,peer,peer_value,goal,met*' '*' assay bench --only open --format csv
 expect '[01]' 'what *' '*' assay bench --only open,pick --strict
+# On one CPU nobody stayed on more than one before.
+one=$(taskset -cp $$ | sed -E 's/.*: //; s/[-,].*//')
+expect 0 '*' '*stays, behind one on all CPUs: skipped: there is one CPU to use*' taskset -c "$one" assay bench --only stays --json
+query '.rows | length == 2 and all(.what | test("^stays, (twice|8 MiB)"))'
 expect 3 '' 'assay bench: none.db: *' assay bench --db none.db
 expect 2 '' "assay bench: --only: unknown group 'speed'; groups are: open, *" assay bench --only open,speed
 TMPDIR=$WORK/none expect 2 '' '*none/assay-bench-*: No such file*set TMPDIR*' assay bench --only ingest

@@ -30,6 +30,14 @@ holds 'planted 5 %, not found' '.value <= 4'
 holds 'planted 5 %, missed' '.value == 0 and .goal == 5'
 holds 'pairs that asked for more visits' '.value > 0 and .value < 70'
 
+# A third of the spans take ten times as long: stays whose median that moves are taken again, and what was left out moves
+# nothing, however many tries that took.
+ASSAY_FAKE_CLOCK=3 twins 'sd=0.002 common_sd=0.1 outlier=0.35'
+holds 'A/A, false winners' '.value <= 2'
+holds 'planted 5 %, not found' '.value <= 5'
+holds 'A/A, floor of a pair' '.value < 3'
+holds 'pairs that asked for more visits' '.value < 20'
+
 # Ten spans of a fifth: a stay is off by some 8 %, and 5 % can be found in a few pairs only.
 twins 'sd=0.2 common_sd=0.1'
 holds 'A/A, false winners' '.value <= 5'
