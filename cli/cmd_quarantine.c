@@ -144,23 +144,25 @@ static assay_status list_problems(outcome *o, assay__shape_set *set)
     return ASSAY_OK;
 }
 
-typedef struct variants {
-    assay_digest *items; /* owned */
+typedef struct trials {
+    assay__sweep_trial *items; /* owned */
     size_t count;
-} variants;
+} trials;
 
-static assay_status list_variants(const outcome *o, variants *out)
+/* Each variant where the entries that are meant say that it failed, and nowhere else: it may have
+ * been wrong there, which nobody asked about. */
+static assay_status list_trials(const outcome *o, trials *out)
 {
     out->items = calloc(o->list.count + 1, sizeof *out->items);
     if (out->items == NULL)
         return assay__fail(ASSAY_NOMEM, "variants to try again");
     for (size_t i = 0; i < o->list.count; i++) {
-        const assay_digest *one = &o->list.items[i].entry.variant_revision;
-        size_t k = 0;
-        while (k < out->count && !assay_digest_equal(&out->items[k], one))
-            k++;
-        if (k == out->count)
-            out->items[out->count++] = *one;
+        const assay__quarantine_row *row = &o->list.items[i];
+        if (!row->is_here || row->entry.problem[0] == '\0')
+            continue;
+        assay__sweep_trial *t = &out->items[out->count++];
+        t->variant = row->entry.variant_revision;
+        ASSAY_TRY(assay_problem_parse(row->entry.problem, &t->problem));
     }
     return ASSAY_OK;
 }
@@ -244,7 +246,7 @@ static void on_warn(void *cookie, const char *text)
 }
 
 static assay_status sweep_again(const quarantine_args *a, const assay__shape_set *set,
-                                const variants *tried)
+                                const trials *tried)
 {
     const assay__sweep_retry retry = {tried->items, tried->count};
     assay__sweep_options o = {.db_path = a->common.db,
@@ -277,13 +279,13 @@ static assay_status sweep_again(const quarantine_args *a, const assay__shape_set
 static assay_status retry_all(const quarantine_args *a, outcome *o)
 {
     assay__shape_set set = {0};
-    variants tried = {NULL, 0};
+    trials tried = {NULL, 0};
     assay_status status = list_problems(o, &set);
 
     if (status == ASSAY_OK)
         status = mark_absent(a, o);
     if (status == ASSAY_OK)
-        status = list_variants(o, &tried);
+        status = list_trials(o, &tried);
     if (status == ASSAY_OK && set.count > 0)
         status = sweep_again(a, &set, &tried);
     if (status == ASSAY_OK)

@@ -84,7 +84,8 @@ static const assay__arg rows[] = {
     {.name = "strict",
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, strict),
-     .help = "exit 1 when a candidate was wrong, failed or was skipped"},
+     .help =
+         "exit 1 when a candidate was wrong, failed, in quarantine or mistrusted, or was skipped"},
     {.name = "label",
      .kind = ASSAY__ARG_STRING,
      .offset = offsetof(sweep_args, label),
@@ -458,11 +459,34 @@ static void tell_noise(const assay__sweep_summary *s)
                 s->throttled);
 }
 
+/* Those that failed today are in quarantine by now, too. */
+static size_t kept_out(const assay__sweep_summary *s)
+{
+    return s->quarantined - s->crashed - s->timed_out;
+}
+
+static size_t rejected_of(const assay__sweep_summary *s)
+{
+    return s->wrong + s->crashed + s->timed_out + s->impossible + s->mistrusted;
+}
+
+static void tell_rejected(const assay__sweep_summary *s)
+{
+    if (rejected_of(s) > 0)
+        fprintf(stderr,
+                "%zu candidates rejected: %zu wrong, %zu crashed, %zu timed out, %zu impossible, "
+                "%zu mistrusted; rejecting candidates is expected, none of them can be picked\n",
+                rejected_of(s), s->wrong, s->crashed, s->timed_out, s->impossible, s->mistrusted);
+    if (kept_out(s) > 0)
+        fprintf(stderr,
+                "%zu candidates were not run, as they are in quarantine; 'assay quarantine list' "
+                "says why\n",
+                kept_out(s));
+}
+
 static void print_summary(const view *v, const assay__sweep_options *o,
                           const assay__sweep_summary *s)
 {
-    size_t rejected = s->wrong + s->crashed + s->timed_out + s->impossible;
-
     if (v->is_quiet)
         return;
     /* Outcomes have no place for rows that never became problems. */
@@ -487,11 +511,7 @@ static void print_summary(const view *v, const assay__sweep_options *o,
                 "%zu problems have no decision yet: the same command with --resume and a larger "
                 "limit goes on there\n",
                 s->undecided);
-    if (rejected > 0)
-        fprintf(stderr,
-                "%zu candidates rejected: %zu wrong, %zu crashed, %zu timed out, %zu impossible; "
-                "rejecting candidates is expected, none of them can be picked\n",
-                rejected, s->wrong, s->crashed, s->timed_out, s->impossible);
+    tell_rejected(s);
     assay__fates_print(&v->fates, stderr);
     tell_noise(s);
     if (s->peaks_doubted > 0)
@@ -517,10 +537,10 @@ static void print_summary(const view *v, const assay__sweep_options *o,
 static int exit_of(const sweep_args *a, const assay__sweep_options *o,
                    const assay__sweep_summary *s)
 {
-    size_t rejected = s->wrong + s->crashed + s->timed_out + s->impossible + s->throttled +
-                      s->skipped_problems + o->shapes->skipped_count;
+    const size_t left_out = rejected_of(s) + kept_out(s) + s->throttled + s->skipped_problems +
+                            o->shapes->skipped_count;
 
-    if (a->strict && rejected > 0)
+    if (a->strict && left_out > 0)
         return 1;
     /* A job array may have more jobs than there are problems. */
     if (o->dry_run || (a->shard != NULL && o->shapes->count == 0) || s->routes > 0 ||

@@ -36,6 +36,18 @@ void assay__fates_add(assay__fate_list *list, const assay__fate *f)
         list->lines[list->count++] = line;
 }
 
+static void more_json(size_t more, FILE *file)
+{
+    json_t *row = json_object();
+    int bad = 0;
+
+    bad |= (int)assay__json_put_string(row, "schema", "assay.sweep.fates/1");
+    bad |= (int)assay__json_put_int(row, "more", (int64_t)more);
+    if (bad == 0)
+        (void)assay__json_write(row, false, file);
+    json_decref(row);
+}
+
 void assay__fates_json(const assay__fate_list *list, FILE *file)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -53,6 +65,8 @@ void assay__fates_json(const assay__fate_list *list, FILE *file)
             (void)assay__json_write(row, false, file);
         json_decref(row);
     }
+    if (list->more > 0)
+        more_json(list->more, file);
 }
 
 void assay__fates_print(const assay__fate_list *list, FILE *file)

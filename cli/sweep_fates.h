@@ -25,7 +25,7 @@ typedef struct assay__fate_list {
 void assay__fates_add(assay__fate_list *list, const assay__fate *fate);
 /* A line a variant: what it did, why, at how many problems. */
 void assay__fates_print(const assay__fate_list *list, FILE *file);
-/* The same, an object a line. */
+/* The same, an object a line, and one for how many more there are. */
 void assay__fates_json(const assay__fate_list *list, FILE *file);
 void assay__fates_clear(assay__fate_list *list);
 

@@ -93,6 +93,8 @@ void assay__summary_json(const assay__sweep_summary *s, FILE *to)
                   {"crashed", s->crashed},
                   {"timed_out", s->timed_out},
                   {"impossible", s->impossible},
+                  {"mistrusted", s->mistrusted},
+                  {"quarantined", s->quarantined},
                   {"noisy", s->noisy},
                   {"throttled", s->throttled}};
     json_t *row = json_object();

@@ -25,6 +25,19 @@ void assay__sweep_warn(sweep *s, const char *format, ...)
         s->o->warn(s->o->cookie, text);
 }
 
+uint64_t assay__sweep_draw(const sweep *s, const char *format, ...)
+{
+    char name[ASSAY_PROBLEM_TEXT_MAX + 640];
+    assay__rng rng;
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    assay__rng_seed_named(&rng, s->o->seed, name);
+    return assay__rng_bits(&rng);
+}
+
 /* ---- groups ---- */
 
 static bool over_budget(const sweep *s)
@@ -68,26 +81,50 @@ static assay_status visit(sweep *s, sweep_problem *p, const char *kind, size_t o
     return ASSAY_OK;
 }
 
+typedef struct turn {
+    uint64_t key;
+    size_t index;
+} turn;
+
+static int by_key(const void *a, const void *b)
+{
+    const turn *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Those that want the visit, in an order of its own. */
+static size_t turns_of(const sweep *s, size_t begin, size_t end, const char *kind, size_t ordinal,
+                       turn *out)
+{
+    size_t n = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        const sweep_problem *p = &s->problems[i];
+        if (!p->skip && ordinal < p->wanted)
+            out[n++] = (turn){assay__sweep_draw(s, "turn %s %zu %s", kind, ordinal, p->text), i};
+    }
+    qsort(out, n, sizeof *out, by_key);
+    return n;
+}
+
 /* Visits from..to-1, as far as a problem wants them: all problems once, then all again in another
- * order. */
+ * order.  Whether the sweep is to end is asked before each stay, and there alone: of a group whose
+ * stays are all made nothing is lost. */
 static assay_status each_visit(sweep *s, size_t begin, size_t end, const char *kind, size_t from,
                                size_t to)
 {
-    size_t n = end - begin, *order = calloc(n > 0 ? n : 1, sizeof *order);
+    turn *order = calloc(end - begin + 1, sizeof *order);
     assay_status status = ASSAY_OK;
 
     if (order == NULL)
         return assay__fail(ASSAY_NOMEM, "visit order");
     for (size_t v = from; status == ASSAY_OK && v < to; v++) {
-        for (size_t i = 0; i < n; i++)
-            order[i] = begin + i;
-        assay__rng_shuffle(&s->rng, order, n);
-        for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
-            sweep_problem *p = &s->problems[order[i]];
-            status = assay__sweep_check_stop(s);
-            if (status == ASSAY_OK && !p->skip && v < p->wanted)
-                status = visit(s, p, kind, v);
-        }
+        const size_t n = turns_of(s, begin, end, kind, v, order);
+        for (size_t i = 0; status == ASSAY_OK && i < n; i++)
+            status = visit(s, &s->problems[order[i].index], kind, v);
     }
     free(order);
     return status;
@@ -125,13 +162,9 @@ static assay_status choose_each(sweep *s, size_t begin, size_t end)
 }
 
 /* A budget that does not suffice decides by what there is. */
-static void drop_doubts(sweep *s, size_t begin, size_t end)
+static void drop_doubts(sweep *s, size_t begin, size_t end, size_t from)
 {
-    size_t stays = 0;
-
-    for (size_t i = begin; i < end; i++)
-        stays += s->problems[i].skip ? 0 : s->problems[i].planned[ASSAY__STAY_VISIT].count;
-    if (assay__sweep_affords(s, stays))
+    if (assay__sweep_affords(s, assay__sweep_doubted_stays(s, begin, end, from)))
         return;
     assay__sweep_warn(s, "the budget leaves no time for more visits of the problems in doubt");
     (void)want(s, begin, end, 0);
@@ -146,7 +179,7 @@ static assay_status measure(sweep *s, size_t begin, size_t end)
     ASSAY_TRY(assay__sweep_learn_floor(s, begin, end));
     ASSAY_TRY(choose_each(s, begin, end));
     for (size_t from = to; most_wanted(s, begin, end) > from; from = to) {
-        drop_doubts(s, begin, end);
+        drop_doubts(s, begin, end, from);
         to = most_wanted(s, begin, end);
         if (to == 0)
             break;
@@ -166,7 +199,7 @@ static assay_status confirm(sweep *s, size_t begin, size_t end)
             if (!s->problems[i].skip)
                 assay__sweep_plan_confirms(s, &s->problems[i]);
         if (from > 0)
-            drop_doubts(s, begin, end);
+            drop_doubts(s, begin, end, from);
         ASSAY_TRY(each_visit(s, begin, end, "confirm", from, to));
         for (size_t i = begin; i < end; i++)
             if (!s->problems[i].skip && assay__sweep_has_time(s, &s->problems[i]))

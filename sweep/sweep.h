@@ -63,10 +63,16 @@ typedef struct assay__fate {
     const char *reason;
 } assay__fate;
 
-/* Variants that get another chance: they alone compete, with the default and the incumbent, and
- * quarantine does not keep them out.  Who is right this time is taken out of it. */
+/* A variant that gets another chance at a problem. */
+typedef struct assay__sweep_trial {
+    assay_digest variant;
+    assay_problem problem;
+} assay__sweep_trial;
+
+/* These alone compete, each at its problem, with the default and the incumbent, and quarantine does
+ * not keep them out there.  Who is right this time is taken out of it. */
 typedef struct assay__sweep_retry {
-    const assay_digest *variants;
+    const assay__sweep_trial *trials;
     size_t count;
 } assay__sweep_retry;
 
@@ -108,7 +114,7 @@ typedef struct assay__sweep_options {
 typedef struct assay__sweep_summary {
     size_t problems, skipped_problems, resumed_problems;
     size_t variants, measured, wrong, crashed, timed_out, impossible, noisy, quarantined;
-    size_t throttled;
+    size_t throttled, mistrusted;
     size_t routes;
     size_t exhausted;              /* variants run over all inputs of their type */
     double elapsed_s, timed_share; /* of the wall time without the three below: inside timed,

@@ -129,12 +129,13 @@ static assay_status push(sweep *s, sweep_problem *p, const sweep_kernel *k, cons
     return ASSAY_OK;
 }
 
-static bool is_tried(const sweep *s, const sweep_kernel *k, const int64_t *values)
+static bool is_tried(const sweep *s, const sweep_problem *p, const sweep_kernel *k,
+                     const int64_t *values)
 {
     assay_digest digest;
 
-    return s->o->retry == NULL ||
-           (variant_digest(k, values, &digest) == ASSAY_OK && assay__sweep_is_tried(s, &digest));
+    return s->o->retry == NULL || (variant_digest(k, values, &digest) == ASSAY_OK &&
+                                   assay__sweep_is_tried(s, &digest, &p->problem));
 }
 
 /* All variants that may run, first the defaults. */
@@ -147,7 +148,7 @@ static assay_status expand(sweep *s, sweep_problem *p, const sweep_kernel *k)
         return ASSAY_OK;
     ASSAY_TRY(assay__sweep_variants(s, p, k, &v));
     for (size_t i = 0; assay__sweep_next_variant(&v); i++) {
-        if ((a != NULL && !a->admits[i]) || !is_tried(s, k, v.values))
+        if ((a != NULL && !a->admits[i]) || !is_tried(s, p, k, v.values))
             continue;
         p->total++; /* also past the limit: the route says "searched n of N" */
         if (p->count < SWEEP_MAX_CANDIDATES)

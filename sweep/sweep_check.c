@@ -450,7 +450,10 @@ assay_status assay__sweep_run_set(sweep *s, sweep_problem *p, sweep_candidate *c
     assay__output_poison(p->output, &p->out, output_dtype(p));
     const double begin = assay__sweep_now_s(s);
     status = assay__worker_call(w, request, NULL, 0, assay__sweep_timeout_ms(s), &reply);
-    s->checked_s += assay__sweep_now_s(s) - begin;
+    const double took_s = assay__sweep_now_s(s) - begin;
+    s->checked_s += took_s;
+    /* No longer than it may take without having waited for a CPU. */
+    c->run_ns = fmax(c->run_ns, fmin(1e9 * took_s, 1e6 * assay__sweep_timeout_ms(s)));
     if (status == ASSAY_OK)
         assay__sweep_note_leak(s, p, c, reply);
     json_decref(reply);
@@ -519,7 +522,7 @@ static assay_proof proof_of(const sweep_problem *p, const assay_error_stats *all
     return all->elements >= 1000000 ? ASSAY_PROOF_SAMPLED : ASSAY_PROOF_ABSENT;
 }
 
-static void conclude(sweep_problem *p, sweep_candidate *c, const judged *all)
+static void conclude(sweep *s, sweep_problem *p, sweep_candidate *c, const judged *all)
 {
     const assay_error_stats *stats = &all->stats;
     assay_trust trust = assay__error_stats_trust(stats);
@@ -537,6 +540,7 @@ static void conclude(sweep_problem *p, sweep_candidate *c, const judged *all)
         c->verdict = ASSAY__VERDICT_MISTRUSTED;
         c->out = true;
         (void)snprintf(c->reason, sizeof c->reason, "%s", assay__trust_text(trust));
+        s->summary->mistrusted++;
     }
     if (c->verdict == ASSAY__VERDICT_NONE)
         c->verdict = ASSAY__VERDICT_OK;
@@ -659,7 +663,7 @@ assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, 
         status = ASSAY_OK;
     }
     if (status == ASSAY_OK) {
-        conclude(p, c, &found.all);
+        conclude(s, p, c, &found.all);
         status = put_check(s, p, c, &found);
     }
     assay__error_stats_clear(&found.all.stats);

@@ -127,7 +127,8 @@ static int passes_of(const sweep *s, const sweep_candidate *c)
     return fit >= PASSES ? PASSES : fit > 1 ? (int)fit : 1;
 }
 
-static assay_status count_one(sweep *s, sweep_candidate *c, assay__worker *w)
+static assay_status count_one(sweep *s, const sweep_problem *p, sweep_candidate *c,
+                              assay__worker *w)
 {
     const assay__profile *f = s->o->profile;
     const double known_ms = c->time_ns > 0 ? c->time_ns / 1e6 : 0;
@@ -139,7 +140,7 @@ static assay_status count_one(sweep *s, sweep_candidate *c, assay__worker *w)
                                      (int)s->o->policy.cache, "span", (int)s->o->policy.span,
                                      "span_ns", f->span_ns, "spans", 1, "warm_ns", f->warm_ns,
                                      "budget_ns", f->budget_ns, "rotate_bytes", s->rotate_bytes,
-                                     "seed", (json_int_t)(assay__rng_bits(&s->rng) >> 40), "passes",
+                                     "seed", assay__sweep_span_seed(s, p, c, "count"), "passes",
                                      passes_of(s, c), "counters", s->counters));
     status =
         assay__worker_call(w, request, NULL, 0,
@@ -155,23 +156,45 @@ static assay_status count_one(sweep *s, sweep_candidate *c, assay__worker *w)
 /* To count takes many calls: of those that take long it is left, and so the counts are absent. */
 #define LONG_NS 50e6
 
-assay_status assay__sweep_count(sweep *s, sweep_problem *p)
+static assay_status count_alone(sweep *s, sweep_problem *p, sweep_candidate *c)
 {
     assay__worker *w = NULL;
+    assay_status status = assay__sweep_fresh(s, p, &w);
+
+    if (status == ASSAY_OK)
+        status = assay__sweep_fate(s, p, c, count_one(s, p, c, w));
+    assay__worker_stop(&w); /* what one leaves behind is nobody else's */
+    return status;
+}
+
+/* A budget that is spent, or a worker that does not come up, ends counting and nothing else: what
+ * was measured is published without. */
+static assay_status end_of_counting(sweep *s, assay_status status)
+{
+    if (status == ASSAY_TIMEOUT)
+        return ASSAY_OK;
+    if (status != ASSAY_UNAVAILABLE)
+        return status;
+    assay__sweep_warn(s, "no more is counted: %s", assay_last_error());
+    json_array_clear(s->counters);
+    return ASSAY_OK;
+}
+
+assay_status assay__sweep_count(sweep *s, sweep_problem *p)
+{
     assay_status status = ASSAY_OK;
 
     if (json_array_size(s->counters) == 0 || p->skip)
         return ASSAY_OK;
+    s->visit.kind = "count";
+    s->visit.ordinal = 0;
     for (size_t i = 0; status == ASSAY_OK && i < p->count; i++) {
         sweep_candidate *c = &p->candidates[i];
         if (c->out || !c->contender || c->measurement_row == 0 || !(c->time_ns < LONG_NS))
             continue;
         status = assay__sweep_check_stop(s);
         if (status == ASSAY_OK)
-            status = assay__sweep_fresh(s, p, &w);
-        if (status == ASSAY_OK)
-            status = assay__sweep_fate(s, p, c, count_one(s, c, w));
-        assay__worker_stop(&w); /* what one leaves behind is nobody else's */
+            status = count_alone(s, p, c);
     }
-    return status;
+    return end_of_counting(s, status);
 }

@@ -384,6 +384,16 @@ static void name_contenders(sweep_problem *p, size_t visits)
     level_confirms(p);
 }
 
+/* Who may not be published takes no part in a look, so that none would ever settle him. */
+static void begin_choice(sweep_problem *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        c->settled = !assay__sweep_is_safe(c);
+        c->tied = c->slower = false;
+    }
+}
+
 /* From the first look on, whatever visits there are: what goes on after an interruption decides as
  * what was never interrupted. */
 assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
@@ -395,8 +405,7 @@ assay_status assay__sweep_choose(sweep *s, sweep_problem *p)
     p->wanted = 0;
     if (first == 0)
         return ASSAY_OK;
-    for (size_t i = 0; i < p->count; i++)
-        p->candidates[i].settled = p->candidates[i].tied = p->candidates[i].slower = false;
+    begin_choice(p);
     ASSAY_TRY(look(s, p, first < asked ? first : asked, 0, &open));
     for (size_t ordinal = 1; open && first >= asked && ordinal < ASSAY_LOOKS; ordinal++) {
         const size_t visits = assay__look_visits(asked, ordinal);

@@ -20,7 +20,7 @@ bool assay__sweep_is_fate(assay_status status)
            status == ASSAY_NUMERIC || status == ASSAY_UNSUPPORTED;
 }
 
-static void name_of(const sweep_candidate *c, char *buf, size_t cap)
+void assay__sweep_name(const sweep_candidate *c, char *buf, size_t cap)
 {
     (void)snprintf(buf, cap, "%s/%s%s%s%s", c->kernel->manifest->name, c->kernel->desc->name,
                    c->tunables_text[0] ? "{" : "", c->tunables_text,
@@ -148,7 +148,7 @@ static assay_status suspect(sweep *s, sweep_problem *p, sweep_candidate *before,
         return ASSAY_OK;
     behind->pardoned = false;
     assay__text_fit(status == ASSAY_OK ? text : assay_last_error(), said, sizeof said);
-    name_of(behind, name, sizeof name);
+    assay__sweep_name(behind, name, sizeof name);
     return assay__sweep_fate(s, p, before,
                              assay__fail(ASSAY_CRASH,
                                          "leaves a fault behind that shows in the next call, as of "
@@ -173,8 +173,8 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
     assay__worker_stop(w); /* the next one uses its memory */
     if (status != ASSAY_OK)
         return assay__sweep_fate(s, p, c, status);
-    name_of(c, name, sizeof name);
-    name_of(before, other, sizeof other);
+    assay__sweep_name(c, name, sizeof name);
+    assay__sweep_name(before, other, sizeof other);
     assay__sweep_warn(s, "%s: %s failed where %s had run before, and alone it does not: %s",
                       p->text, name, other, text);
     return suspect(s, p, before, c, text);
@@ -192,8 +192,8 @@ assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c
     *again = status != ASSAY_OK || assay__output_digest(output, (size_t)p->out.bytes) != c->digest;
     if (!*again)
         return ASSAY_OK;
-    name_of(c, name, sizeof name);
-    name_of(before, other, sizeof other);
+    assay__sweep_name(c, name, sizeof name);
+    assay__sweep_name(before, other, sizeof other);
     assay__sweep_warn(s, "%s: %s is wrong where %s has run before, and alone it is not: %s",
                       p->text, name, other, text);
     if (before->out)
@@ -246,19 +246,23 @@ void assay__sweep_note_leak(sweep *s, const sweep_problem *p, sweep_candidate *c
     if (is_known)
         return;
     leak_text(c, text, sizeof text);
-    name_of(c, name, sizeof name);
+    assay__sweep_name(c, name, sizeof name);
     assay__sweep_warn(s, "%s: %s %s; its worker is replaced", p->text, name, text);
 }
 
 /* ---- another chance ---- */
 
-bool assay__sweep_is_tried(const sweep *s, const assay_digest *variant)
+/* By pairs: who crashed here and was wrong there is to be tried here alone. */
+bool assay__sweep_is_tried(const sweep *s, const assay_digest *variant,
+                           const assay_problem *problem)
 {
     const assay__sweep_retry *retry = s->o->retry;
 
-    for (size_t i = 0; retry != NULL && i < retry->count; i++)
-        if (assay_digest_equal(&retry->variants[i], variant))
+    for (size_t i = 0; retry != NULL && i < retry->count; i++) {
+        const assay__sweep_trial *t = &retry->trials[i];
+        if (assay_digest_equal(&t->variant, variant) && assay_problem_equal(&t->problem, problem))
             return true;
+    }
     return retry == NULL;
 }
 

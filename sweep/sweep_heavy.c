@@ -308,10 +308,10 @@ size_t assay__sweep_searched(const sweep_problem *p)
 /* Seconds of all visits of a variant; the contenders are confirmed as well. */
 static double visits_s(const sweep *s, const sweep_candidate *c, bool is_contender)
 {
-    const assay__profile *f = s->o->profile;
+    const assay__profile f = assay__sweep_effort(s);
 
-    return assay__pace_stay_s(f, false, c->screen_ns) *
-           (double)(f->visits + (is_contender ? f->confirms : 0));
+    return assay__pace_stay_s(&f, false, c->screen_ns) *
+           (double)(f.visits + (is_contender ? f.confirms : 0));
 }
 
 static sweep_candidate *fastest_open(sweep_problem *p, const bool *kept)

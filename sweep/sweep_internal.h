@@ -109,6 +109,7 @@ typedef struct sweep_candidate {
     assay_proof proof;
     uint64_t elements; /* behind these figures, when the proof is not exhaustive */
     const struct sweep_exhaust *exhaust; /* its run over all inputs; NULL: none */
+    double run_ns;                       /* the longest call of its check; 0: not seen today */
     double screen_ns;
     double seen_ns;     /* its time in a finished route, which is not measured again; 0: none */
     double expected_ns; /* by its rate at a similar problem; 0: not known */
@@ -120,7 +121,6 @@ typedef struct sweep_candidate {
     double twin_logs[SWEEP_VISITS]; /* that time over its own in the visit, logarithm */
     double twin_ns;                 /* that time of the visit under way; 0: none yet */
     bool has_time;                  /* of its own, from the visit under way */
-    uint64_t key, twin_key;         /* of their places in a visit; 0: none drawn yet */
     size_t confirm_count;
     double confirm_ns[SWEEP_VISITS];
     size_t sample_count; /* that its times are made of */
@@ -229,7 +229,10 @@ typedef struct sweep {
     bool is_truncated;                 /* by evaluations */
     bool doubted_any, doubted_default; /* peaks were measured again because of one */
     char affinity[512];                /* "0-3,8" */
-    assay__rng rng;
+    struct {
+        const char *kind;
+        size_t ordinal;
+    } visit;                               /* under way */
     const struct sweep_variant **variants; /* owned, by hash */
     size_t variant_count, variant_cap;
     struct sweep_exhaust *exhaust; /* owned: variants run over all inputs */
@@ -254,6 +257,8 @@ double assay__sweep_now_s(const sweep *s);
  * these have returned, or has ended. */
 bool assay__sweep_is_busy(const sweep *s);
 void assay__sweep_load_text(const sweep *s, char *buf, size_t cap);
+/* The profile, as stays under the policy's load need it: for requests, and for what they take. */
+assay__profile assay__sweep_effort(const sweep *s);
 assay_status assay__sweep_load_on(sweep *s);
 assay_status assay__sweep_load_off(sweep *s);
 assay_status assay__sweep_setup(sweep *s);
@@ -355,8 +360,12 @@ const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap)
 /* A fresh worker with the problem prepared. */
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w);
 json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);
-/* How long one launch may take. */
+/* How long one launch may take, and a stay. */
 int assay__sweep_timeout_ms(const sweep *s);
+int assay__sweep_time_limit_ms(const sweep *s, const sweep_candidate *c);
+/* By which a stay of the visit under way stretches its spans. */
+json_int_t assay__sweep_span_seed(const sweep *s, const sweep_problem *p, const sweep_candidate *c,
+                                  const char *kind);
 /* Is it what a kernel did, so that it is stored, and the sweep goes on? */
 bool assay__sweep_is_fate(assay_status status);
 /* Books such a status of a candidate, with the text of the last error.  Others pass through. */
@@ -391,8 +400,9 @@ void assay__sweep_reason(const sweep_candidate *c, char *buf, size_t cap);
  * reason, a warning, and the end of the worker. */
 void assay__sweep_note_leak(sweep *s, const sweep_problem *p, sweep_candidate *c,
                             const json_t *reply);
-/* May the variant compete in a sweep that tries some again? */
-bool assay__sweep_is_tried(const sweep *s, const assay_digest *variant);
+/* May the variant compete at a problem in a sweep that tries some again? */
+bool assay__sweep_is_tried(const sweep *s, const assay_digest *variant,
+                           const assay_problem *problem);
 /* Takes those on trial that were right out of quarantine, within the open batch. */
 assay_status assay__sweep_acquit(sweep *s, sweep_problem *p);
 /* Tells of the variants that were rejected today. */
@@ -454,6 +464,9 @@ size_t assay__sweep_group_end(const sweep *s, size_t begin);
 /* Is there time for so many stays beyond those that all problems get?  What was measured must come
  * to a decision within the budget. */
 bool assay__sweep_affords(const sweep *s, size_t stays);
+/* Of the problems begin to end-1: stays of those that want more than `from` visits.  What all get
+ * is no matter of doubt. */
+size_t assay__sweep_doubted_stays(const sweep *s, size_t begin, size_t end, size_t from);
 /* Why this machine cannot check the problem; false: it can. */
 bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason, size_t cap);
 /* Peaks from the store when they are fresh and a spot check agrees, else measured. */
@@ -541,6 +554,13 @@ const char *assay__sweep_stop_word(const sweep *s, const sweep_candidate *c);
 /* Median of visits with its interval. */
 assay_status assay__sweep_interval(const double *visit_ns, size_t n, double *median, double *lo,
                                    double *hi);
+/* 64 random bits of the sweep's seed that have this name.  What is drawn for one thing does not
+ * depend on what was drawn before: a variant that fails, is retried or replaces its worker changes
+ * the order and the spans of no other. */
+uint64_t assay__sweep_draw(const sweep *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "backend/kernel{tunables}" */
+void assay__sweep_name(const sweep_candidate *c, char *buf, size_t cap);
 /* A line for the user. */
 void assay__sweep_warn(sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* ASSAY_INTERRUPTED, or ASSAY_TIMEOUT when the budget is spent. */

@@ -135,6 +135,18 @@ bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason
     return true;
 }
 
+size_t assay__sweep_doubted_stays(const sweep *s, size_t begin, size_t end, size_t from)
+{
+    size_t stays = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        const sweep_problem *p = &s->problems[i];
+        if (!p->skip && p->wanted > from)
+            stays += p->planned[ASSAY__STAY_VISIT].count;
+    }
+    return stays;
+}
+
 /* Of what is left of a budget the part that problems in doubt may take. */
 #define DOUBT_PART 0.5
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* sweep/sweep_load.c -- the load of a policy: neighbours on all CPUs while a stay is timed. */
+#include <math.h>
 #include <stdio.h>
 
 #include "runtime/error.h"
@@ -22,6 +23,22 @@ void assay__sweep_load_text(const sweep *s, char *buf, size_t cap)
     else
         (void)snprintf(buf, cap, "%u threads, each copying %zu MiB over and over", s->cpus,
                        ASSAY__LOAD_BYTES >> 20);
+}
+
+/* Neighbours that want the same CPUs get them by turns of some milliseconds: a span must hold
+ * several of these turns, and a stay several spans. */
+#define BUSY_SPAN_NS   10e6
+#define BUSY_BUDGET_NS 150e6
+
+assay__profile assay__sweep_effort(const sweep *s)
+{
+    assay__profile f = *s->o->profile;
+
+    if (assay__sweep_is_busy(s)) {
+        f.span_ns = fmax(f.span_ns, BUSY_SPAN_NS);
+        f.budget_ns = fmax(f.budget_ns, BUSY_BUDGET_NS);
+    }
+    return f;
 }
 
 /* A process of its own: a kernel's libraries must not find its threads among theirs, and a kernel

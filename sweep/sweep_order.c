@@ -44,16 +44,16 @@ static double oracle_s(const sweep *s, const sweep_problem *p)
 /* The calls of a problem end with its time, however long they take; the rest does not. */
 static double cost_s(const sweep *s, const sweep_problem *p)
 {
-    const assay__profile *f = s->o->profile;
+    const assay__profile f = assay__sweep_effort(s);
     const double call_ns = 1e9 * assay__sweep_nominal_s(&p->problem);
     const double screens = (double)p->count;
-    const double visits = (double)assay__pace_visits(p->count, f->visits, f->confirms);
-    const double calls_s = screens * (assay__pace_stay_s(f, true, call_ns) +
+    const double visits = (double)assay__pace_visits(p->count, f.visits, f.confirms);
+    const double calls_s = screens * (assay__pace_stay_s(&f, true, call_ns) +
                                       1e-9 * (double)assay__sweep_sets(s, p) * call_ns) +
-                           visits * assay__pace_stay_s(f, false, call_ns);
+                           visits * assay__pace_stay_s(&f, false, call_ns);
 
     return fmin(calls_s, assay__sweep_problem_s(s)) + STAY_S * (screens + visits) +
-           START_S * (double)(1 + f->visits + f->confirms) + oracle_s(s, p);
+           START_S * (double)(1 + f.visits + f.confirms) + oracle_s(s, p);
 }
 
 double assay__sweep_worth(const sweep *s, const sweep_problem *p)

@@ -102,8 +102,9 @@ static double stay_model_s(const sweep *s, const sweep_problem *p, assay__stay k
     /* A scripted clock stands still while results are checked. */
     const bool is_checked = is_screening && !s->o->scripted_clock;
     const double sets = is_checked ? (double)assay__sweep_sets(s, p) : 0;
+    const assay__profile f = assay__sweep_effort(s);
 
-    return assay__pace_stay_s(s->o->profile, is_screening, call_ns) + 1e-9 * sets * call_ns;
+    return assay__pace_stay_s(&f, is_screening, call_ns) + 1e-9 * sets * call_ns;
 }
 
 /* Time since the last piece ended. */

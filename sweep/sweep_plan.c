@@ -205,6 +205,7 @@ static assay_status take_newest(void *cookie, int64_t of, const char *kind, doub
     beside *b = cookie;
     const double took_s = utc_s - b->last_s;
     const bool follows = of == b->sweep && took_s >= 0 && took_s < WAITED_S;
+    const assay__profile f = assay__sweep_effort(b->s);
     double median;
 
     b->sweep = of;
@@ -212,8 +213,7 @@ static assay_status take_newest(void *cookie, int64_t of, const char *kind, doub
     if (!follows || count == 0)
         return ASSAY_OK;
     ASSAY_TRY(assay__stats_median(samples, count, &median));
-    b->sum_s +=
-        fmax(0, took_s - assay__pace_stay_s(b->s->o->profile, strcmp(kind, "screen") == 0, median));
+    b->sum_s += fmax(0, took_s - assay__pace_stay_s(&f, strcmp(kind, "screen") == 0, median));
     b->count++;
     return ASSAY_OK;
 }

@@ -242,6 +242,8 @@ static assay_status open_rows(sweep *s)
 
     if (s->o->evaluations > 0)
         (void)assay__json_put_int(json, "evaluations", (int64_t)s->o->evaluations);
+    if (s->o->run_timeout_ms > 0)
+        (void)assay__json_put_real(json, "run_timeout_ms", s->o->run_timeout_ms);
     if (s->o->sample_above_flops > 0)
         (void)assay__json_put_real(json, "sample_above_flops", s->o->sample_above_flops);
     ASSAY_TRY(assay__deployment_host(&s->deployment));
@@ -368,7 +370,6 @@ assay_status assay__sweep_setup(sweep *s)
     assay__sweep_affinity(s->affinity, sizeof s->affinity);
     s->memory_bytes = s->o->memory_bytes > 0 ? s->o->memory_bytes : assay__free_memory(&machine);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
-    assay__rng_seed_named(&s->rng, s->o->seed, "sweep order");
     ASSAY_TRY(load_kernels(s));
     if (s->deployment.usable_cpus > 0)
         s->cpus = s->deployment.usable_cpus;

@@ -87,7 +87,7 @@ static assay_status recall_quarantine(sweep *s, sweep_problem *p, sweep_candidat
                                         c->reason, sizeof c->reason));
     if (!found)
         return ASSAY_OK;
-    if (s->o->retry != NULL && assay__sweep_is_tried(s, &c->revision)) {
+    if (s->o->retry != NULL && assay__sweep_is_tried(s, &c->revision, &p->problem)) {
         c->on_trial = true;
         c->reason[0] = '\0';
         return ASSAY_OK;
@@ -328,7 +328,11 @@ static assay_status recall_candidate(sweep *s, sweep_problem *p, sweep_candidate
     ASSAY_TRY(recall_quarantine(s, p, c, policy, counts && refused == ASSAY__VERDICT_NONE));
     if (refused != ASSAY__VERDICT_NONE)
         c->verdict = refused;
-    return s->o->resume && !c->out ? recall_visits(s, p, c, policy) : ASSAY_OK;
+    if (!s->o->resume || c->out)
+        return ASSAY_OK;
+    ASSAY_TRY(recall_visits(s, p, c, policy));
+    s->summary->mistrusted += counts && c->verdict == ASSAY__VERDICT_MISTRUSTED;
+    return ASSAY_OK;
 }
 
 assay_status assay__sweep_recall_candidates(sweep *s, sweep_problem *p, bool counts)

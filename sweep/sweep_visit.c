@@ -20,9 +20,12 @@
 
 /* Somewhere else in each visit: which pages lie beside each other in the caches is part of what
  * visits must sample. */
-static uint64_t arena_begin(sweep *s)
+static uint64_t arena_begin(const sweep *s, const sweep_problem *p)
 {
-    return (assay__rng_bits(&s->rng) >> 40) % (ARENA_SLACK / ARENA_PAGE) * ARENA_PAGE;
+    const uint64_t bits =
+        assay__sweep_draw(s, "arena %s %zu %s", s->visit.kind, s->visit.ordinal, p->text);
+
+    return (bits >> 40) % (ARENA_SLACK / ARENA_PAGE) * ARENA_PAGE;
 }
 
 const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap)
@@ -61,7 +64,7 @@ assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w)
     fds[count++] = p->output_fd;
     if (s->arena_fd >= 0) {
         fds[count++] = s->arena_fd;
-        json_object_set_new(request, "arena", json_integer((json_int_t)arena_begin(s)));
+        json_object_set_new(request, "arena", json_integer((json_int_t)arena_begin(s, p)));
     }
     json_object_set_new(request, "memory_bytes", json_real(assay__sweep_worker_bytes(s, p)));
     s->is_worker_spent = false;
@@ -182,12 +185,13 @@ int assay__sweep_timeout_ms(const sweep *s)
     return s->o->run_timeout_ms > 0 ? (int)s->o->run_timeout_ms : s->o->profile->run_timeout_ms;
 }
 
-static int time_limit_ms(const sweep *s, const sweep_candidate *c)
+/* A stay makes two whole calls at least, each of which may take as long as its check's did. */
+int assay__sweep_time_limit_ms(const sweep *s, const sweep_candidate *c)
 {
-    const assay__profile *f = s->o->profile;
-    double known = c->screen_ns > 0 ? c->screen_ns : 0;
+    const assay__profile f = assay__sweep_effort(s);
+    const double known_ns = fmax(c->screen_ns, c->run_ns);
 
-    return assay__sweep_timeout_ms(s) + (int)((f->warm_ns + f->budget_ns + 8 * known) * 4 / 1e6) +
+    return assay__sweep_timeout_ms(s) + (int)((f.warm_ns + f.budget_ns + 8 * known_ns) * 4 / 1e6) +
            (int)(ASSAY__CLOCK_WAIT_NS / 1e6);
 }
 
@@ -217,16 +221,6 @@ static assay_status read_stay(const sweep *s, const json_t *reply, const sweep_p
     return find_stop(s, out, shortened);
 }
 
-/* Neighbours that want the same CPUs get them by turns of some milliseconds: a span must hold
- * several of these turns, and a stay several spans. */
-#define BUSY_SPAN_NS   10e6
-#define BUSY_BUDGET_NS 150e6
-
-static double at_least(const sweep *s, double ns, double busy_ns)
-{
-    return assay__sweep_is_busy(s) ? fmax(ns, busy_ns) : ns;
-}
-
 static assay_status call_under_load(sweep *s, sweep_candidate *c, assay__worker *w, json_t *request,
                                     json_t **reply)
 {
@@ -236,7 +230,7 @@ static assay_status call_under_load(sweep *s, sweep_candidate *c, assay__worker 
         json_decref(request);
         return status;
     }
-    status = assay__worker_call(w, request, NULL, 0, time_limit_ms(s, c), reply);
+    status = assay__worker_call(w, request, NULL, 0, assay__sweep_time_limit_ms(s, c), reply);
     if (status == ASSAY_OK) {
         status = assay__sweep_load_off(s);
         if (status != ASSAY_OK) {
@@ -267,25 +261,44 @@ static void ask_for_other(const sweep_problem *p, const sweep_candidate *c, json
     json_object_set_new(request, "other_expected", json_string(expected));
 }
 
-static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
-                                   const char *kind, stay *out)
+json_int_t assay__sweep_span_seed(const sweep *s, const sweep_problem *p, const sweep_candidate *c,
+                                  const char *kind)
+{
+    char name[300];
+
+    assay__sweep_name(c, name, sizeof name);
+    return (json_int_t)(assay__sweep_draw(s, "spans %s %zu %s %s", kind, s->visit.ordinal, p->text,
+                                          name) >>
+                        40);
+}
+
+static json_t *time_request(const sweep *s, const sweep_problem *p, const sweep_candidate *c,
+                            const char *kind)
 {
     const bool screening = strcmp(kind, "screen") == 0;
-    const assay__profile *f = s->o->profile;
-    const double budget_ns = at_least(s, f->budget_ns, BUSY_BUDGET_NS);
-    json_t *request = assay__sweep_request("time", c), *reply = NULL;
+    const assay__profile f = assay__sweep_effort(s);
+    json_t *request = assay__sweep_request("time", c);
     char expected[20];
-    assay_status status;
 
     (void)snprintf(expected, sizeof expected, "%016" PRIx64, c->digest);
     json_object_update_new(
         request,
         json_pack("{s:s, s:i, s:i, s:f, s:i, s:f, s:f, s:f, s:I, s:f}", "expected", expected,
                   "cache", (int)s->o->policy.cache, "span", (int)s->o->policy.span, "span_ns",
-                  at_least(s, f->span_ns, BUSY_SPAN_NS), "spans", screening ? 3 : (int)f->spans,
-                  "warm_ns", screening ? f->warm_ns / 2 : f->warm_ns, "budget_ns",
-                  screening ? budget_ns / 4 : budget_ns, "rotate_bytes", s->rotate_bytes, "seed",
-                  (json_int_t)(assay__rng_bits(&s->rng) >> 40), "speed", c->core_speed));
+                  f.span_ns, "spans", screening ? 3 : (int)f.spans, "warm_ns",
+                  screening ? f.warm_ns / 2 : f.warm_ns, "budget_ns",
+                  screening ? f.budget_ns / 4 : f.budget_ns, "rotate_bytes", s->rotate_bytes,
+                  "seed", assay__sweep_span_seed(s, p, c, kind), "speed", c->core_speed));
+    return request;
+}
+
+static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
+                                   const char *kind, stay *out)
+{
+    json_t *request = time_request(s, p, c, kind), *reply = NULL;
+    const double begin_s = assay__sweep_now_s(s);
+    assay_status status;
+
     if (wants_other(s, c, kind))
         ask_for_other(p, c, request);
     status = call_under_load(s, c, w, request, &reply);
@@ -294,7 +307,8 @@ static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *
     if (status == ASSAY_OK)
         status = read_stay(s, reply, p, c, out);
     json_decref(reply);
-    s->timed_ns += out->called_ns;
+    /* What failed does not say what its calls took, and may have hung until its limit. */
+    s->timed_ns += status == ASSAY_OK ? out->called_ns : 1e9 * (assay__sweep_now_s(s) - begin_s);
     return status;
 }
 
@@ -508,11 +522,15 @@ static void put_in_order(place *list, size_t n, size_t ordinal)
     }
 }
 
-static place place_at(sweep *s, size_t index, bool is_twin, size_t ordinal, uint64_t *key)
+/* The same in both visits of a pair. */
+static place place_at(const sweep *s, const sweep_problem *p, size_t index, bool is_twin)
 {
-    if (ordinal % 2 == 0 || *key == 0)
-        *key = assay__rng_bits(&s->rng);
-    return (place){index, is_twin, *key};
+    char name[300];
+
+    assay__sweep_name(&p->candidates[index], name, sizeof name);
+    return (place){index, is_twin,
+                   assay__sweep_draw(s, "place %s %zu %s %s%s", s->visit.kind, s->visit.ordinal / 2,
+                                     p->text, name, is_twin ? " twin" : "")};
 }
 
 /* The default of a measuring visit stays twice, at places of their own as if it were two; not when
@@ -525,10 +543,10 @@ static size_t order_of(sweep *s, sweep_problem *p, const char *kind, size_t ordi
 
     for (size_t i = 0; i < p->count; i++)
         if (!p->candidates[i].out && !had_enough(&p->candidates[i], kind, ordinal))
-            list[n++] = place_at(s, i, false, ordinal, &p->candidates[i].key);
+            list[n++] = place_at(s, p, i, false);
     if (strcmp(kind, "measure") == 0 && ordinal < s->o->profile->visits && !base->out &&
         !p->is_heavy && !had_enough(base, kind, ordinal))
-        list[n++] = place_at(s, p->default_index, true, ordinal, &base->twin_key);
+        list[n++] = place_at(s, p, p->default_index, true);
     assay__sweep_begin_twin(base);
     put_in_order(list, n, ordinal);
     return n;
@@ -600,6 +618,8 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
 
     if (order == NULL)
         return assay__fail(ASSAY_NOMEM, "visit order");
+    s->visit.kind = kind;
+    s->visit.ordinal = ordinal;
     n = order_of(s, p, kind, ordinal, order);
     if (is_search && (p->is_heavy || assay__sweep_is_short(p, n)))
         status = put_likely_first(s, p, order, n);

@@ -15,15 +15,23 @@
 /* Spans are stretched by up to a fifth. */
 #define STRETCH 1.1
 
+size_t assay__pace_endless_calls(double call_ns)
+{
+    if (call_ns > ASSAY__ENDLESS_AT_ONCE_NS)
+        return 1;
+    return call_ns > ASSAY__ENDLESS_NS ? 2 : 0;
+}
+
 double assay__pace_stay_s(const assay__profile *f, bool is_screening, double call_ns)
 {
     const double warm_ns = is_screening ? f->warm_ns / 2 : f->warm_ns;
     const double budget_ns = is_screening ? f->budget_ns / 4 : f->budget_ns;
     const double spans = is_screening ? 3.0 : (double)f->spans;
     const double span_ns = fmax(STRETCH * f->span_ns, call_ns);
+    const size_t untimed = assay__pace_endless_calls(call_ns);
 
-    if (call_ns > ASSAY__ENDLESS_NS)
-        return (call_ns > ASSAY__ENDLESS_AT_ONCE_NS ? 2e-9 : 3e-9) * call_ns;
+    if (untimed > 0)
+        return 1e-9 * (double)(untimed + 1) * call_ns;
     return 1e-9 * (fmax(2 * call_ns, warm_ns) + fmax(f->span_ns, call_ns) +
                    span_ns * fmin(fmax(floor(budget_ns / span_ns), 1), spans));
 }

@@ -34,9 +34,12 @@ typedef struct assay__load {
 
 /* What takes longer is timed once and has no lead-in: it matters little what it has to load, and it
  * is far behind, or its problem is large.  It has two untimed calls, as a first call may take long
- * for other reasons; none takes so long as the second of these that is not slow itself. */
+ * for other reasons; none takes so long as the second of these that is not slow itself, or was held
+ * up, which the timed call shows. */
 #define ASSAY__ENDLESS_NS         40e6
 #define ASSAY__ENDLESS_AT_ONCE_NS 300e6
+/* Its untimed calls; 0: a call that takes call_ns is no such one. */
+size_t assay__pace_endless_calls(double call_ns);
 
 typedef struct assay__pace {
     double seconds[ASSAY__STAY_KINDS]; /* spent */

@@ -173,7 +173,7 @@ static assay_status dispatch(assay__worker_state *s, assay__message *m, json_t *
     if (s->plugins == NULL && command->run != do_hello)
         return assay__fail(ASSAY_NOT_INITIALIZED, "the first request must be hello");
     if (command->run == do_run || command->run == do_time || command->run == do_count)
-        return assay__guard_end(command->run(s, m->body, m, reply), reply);
+        return assay__guard_end(command->run(s, m->body, m, reply), command->run != do_run, reply);
     status = command->run(s, m->body, m, reply);
     assay__guard_restore(); /* libraries built with -ffast-math change it when they load */
     return status;

@@ -33,8 +33,8 @@
  *                                                       more call at addresses that were timed gave
  *                                                       something else for those inputs; also
  *                                                       leaked_bytes? leaked_fds? [timed calls],
- *                                                       and, as of run, is_spent? [little is left
- *                                                       of memory or descriptors]
+ *                                                       is_spent? [little is left of memory, as
+ *                                                       of run, or of descriptors]
  *   wide     problem, align, threads, descriptors    inputs, result: hi, lo, bound, magnitude
  *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
  *                                                       cache_bytes?

@@ -3,8 +3,10 @@
 /* tuner/worker_guard.c -- see worker_guard.h. */
 #include "tuner/worker_guard.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,6 +28,9 @@
  * what the allocator keeps for itself is less. */
 #define LEAK_BYTES 16777216.0
 #define LEAK_FDS   4
+/* A kernel that takes long is called twice or thrice: what each of its calls leaves counts, too. */
+#define LEAK_CALLS      2
+#define LEAK_CALL_BYTES 4194304.0
 
 static struct {
     void *reserve;       /* NULL: given back, or none */
@@ -84,30 +89,32 @@ void assay__guard_notes(assay__doing *where)
 
 /* ---- memory and descriptors ---- */
 
-/* Opened once: what the system does later for a file that was closed fell into the spans that
- * follow, and made equals differ by three times as much. */
-static bool read_statm(char *text, size_t cap)
-{
-    static int fd = -1;
-    ssize_t n = fd >= 0 ? pread(fd, text, cap - 1, 0) : -1;
-
-    if (n <= 0) { /* the first time, or a kernel has closed it */
-        fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-        n = fd >= 0 ? pread(fd, text, cap - 1, 0) : -1;
-    }
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0;
-}
-
-/* Private, writable memory of this process, and stacks: what RLIMIT_DATA counts. */
-static double held_bytes(void)
+/* NaN: that is no statm. */
+static double data_pages(int fd)
 {
     char text[128];
     unsigned long long data = 0;
+    const ssize_t n = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
 
-    if (!read_statm(text, sizeof text) || sscanf(text, "%*u %*u %*u %*u %*u %llu", &data) != 1)
-        return 0;
-    return (double)data * (double)sysconf(_SC_PAGESIZE);
+    text[n > 0 ? n : 0] = '\0';
+    if (sscanf(text, "%*u %*u %*u %*u %*u %llu", &data) != 1)
+        return (double)NAN;
+    return (double)data;
+}
+
+/* Private, writable memory of this process, and stacks: what RLIMIT_DATA counts; NaN: not known.
+ * The file is opened once: what the system does later for one that was closed fell into the spans
+ * that follow, and made equals differ by three times as much. */
+static double held_bytes(void)
+{
+    static int fd = -1;
+    double pages = data_pages(fd);
+
+    if (isnan(pages)) { /* the first time, or a kernel has closed it, and others have its number */
+        fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+        pages = data_pages(fd);
+    }
+    return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* More are not counted: free numbers are given lowest first, and each takes time just before what
@@ -145,14 +152,15 @@ void assay__guard_hold(assay__guard_held *out)
     out->fds = open_fds();
 }
 
-void assay__guard_report(const assay__guard_held *before, json_t *reply)
+void assay__guard_report(const assay__guard_held *before, size_t calls, json_t *reply)
 {
     const double bytes = held_bytes() - before->bytes;
     const int fds = open_fds() - before->fds;
+    const bool many = calls >= LEAK_CALLS;
 
-    if (bytes >= LEAK_BYTES)
+    if (bytes >= LEAK_BYTES || (many && bytes >= LEAK_CALL_BYTES * (double)calls))
         json_object_set_new(reply, "leaked_bytes", json_real(bytes));
-    if (fds >= LEAK_FDS)
+    if (fds >= LEAK_FDS || (many && fds >= 0 && (size_t)fds >= calls))
         json_object_set_new(reply, "leaked_fds", json_integer(fds));
 }
 
@@ -161,7 +169,7 @@ void assay__guard_limit(double bytes)
     struct rlimit now;
     double wanted = held_bytes() + bytes;
 
-    if (!(bytes > 0) || getrlimit(RLIMIT_DATA, &now) != 0)
+    if (!(bytes > 0) || isnan(wanted) || getrlimit(RLIMIT_DATA, &now) != 0)
         return;
     if (guard.limit_bytes > 0)
         now.rlim_cur = guard.user_limit; /* of the problem before */
@@ -173,11 +181,27 @@ void assay__guard_limit(double bytes)
         guard.limit_bytes = wanted;
 }
 
-/* Half of the descriptors are taken, or three quarters of the memory. */
-static bool is_spent(void)
+/* Half of the descriptors are taken, however many there may be: they are given lowest first.  A
+ * copy of one that is closed again leaves the system nothing to clean up, and yet it is only made
+ * where many are open. */
+static bool has_few_fds(void)
 {
-    return open_fds() > most_fds() / 2 ||
-           (guard.limit_bytes > 0 && held_bytes() > 0.75 * guard.limit_bytes);
+    const long most = sysconf(_SC_OPEN_MAX);
+    int lowest;
+
+    if (most <= 0 || open_fds() <= most_fds() / 2)
+        return false;
+    lowest = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (lowest < 0)
+        return errno == EMFILE;
+    close(lowest);
+    return lowest >= most / 2;
+}
+
+/* Or three quarters of the memory. */
+static bool has_little_memory(void)
+{
+    return guard.limit_bytes > 0 && held_bytes() > 0.75 * guard.limit_bytes;
 }
 
 /* Under a limit of the address space (ulimit -v) nothing else may tell. */
@@ -243,13 +267,13 @@ void assay__guard_begin(void)
     note_faults();
 }
 
-assay_status assay__guard_end(assay_status status, json_t *reply)
+assay_status assay__guard_end(assay_status status, bool was_timed, json_t *reply)
 {
     const unsigned control = control_now();
     const bool is_other = control != guard.control || fegetround() != guard.rounding;
 
     assay__guard_restore();
-    if (is_spent() || is_out_of_memory()) {
+    if ((was_timed && has_few_fds()) || has_little_memory() || is_out_of_memory()) {
         give_reserve_back();
         json_object_set_new(reply, "is_spent", json_true());
     }

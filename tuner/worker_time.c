@@ -21,6 +21,8 @@
 typedef struct timing {
     double span_ns, warm_ns, budget_ns;
     size_t spans, inner;
+    double asked_span_ns; /* before the clock and the budget had their say */
+    size_t asked_spans;
     bool calls;      /* whole calls are timed, the host's cost included */
     json_t *samples; /* NULL: warming up */
     double total_ns, last_ns;
@@ -35,14 +37,20 @@ typedef struct timing {
     assay__clock_guard guard;
     bool gave_up;     /* the clock stayed low */
     size_t calm_from; /* samples before this place were disturbed, and others taken for them */
+    size_t cold;      /* so many of them were taken with nothing warm, and never count */
     size_t retakes;
+    bool is_endless;        /* a call takes so long that one is timed */
+    bool no_longer_endless; /* and what was timed says that it does not */
+    bool is_held;
     assay__guard_held held; /* after the first call */
+    size_t held_calls;      /* since then */
 } timing;
 
 static void take_span(void *cookie, double span_ns, size_t inner)
 {
     timing *t = cookie;
 
+    t->held_calls += inner;
     /* One call may take less than a step of the clock; many do not. */
     if (t->samples == NULL && inner == 1 && span_ns >= 0 && span_ns <= 0) {
         t->last_ns = 0;
@@ -116,11 +124,6 @@ static size_t calls_in(double ns, double each_ns)
     return calls > MAX_INNER ? MAX_INNER : (size_t)calls + 1;
 }
 
-static bool is_endless(const timing *t)
-{
-    return t->last_ns > ASSAY__ENDLESS_NS;
-}
-
 #define WARM_PARTS   4    /* of warm_ns, at least */
 #define STEADY_PARTS 3    /* that took as long as each other */
 #define STEADY       1.05 /* up to that */
@@ -156,6 +159,39 @@ static assay_status warm_steadily(const assay__worker_kernel *k, const assay__wo
     return ASSAY_OK;
 }
 
+/* From the end of the first call of the stay on. */
+static void hold(timing *t)
+{
+    if (t->is_held)
+        return;
+    assay__guard_hold(&t->held);
+    t->is_held = true;
+    t->held_calls = 0;
+}
+
+/* After so many calls. */
+static bool shows_endless(const timing *t, size_t calls)
+{
+    const size_t untimed = assay__pace_endless_calls(t->last_ns);
+
+    return !t->no_longer_endless && untimed > 0 && untimed <= calls;
+}
+
+/* A second call takes no longer than the first, unless it was held up: then neither says that calls
+ * take so long, nor was that time to warm up in. */
+static assay_status probe_again(const assay__worker_kernel *k, const assay__worker_pool *p,
+                                timing *t, assay_cache_mode cache, assay_clock_info *clock)
+{
+    const double first_ns = t->last_ns;
+
+    ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock));
+    if (first_ns > 0 && t->last_ns > first_ns) {
+        t->last_ns = first_ns;
+        t->total_ns = 2 * first_ns;
+    }
+    return ASSAY_OK;
+}
+
 /* Untimed calls on one set for warm_ns or more; leaves the time of a call in t->last_ns. */
 static assay_status warm_up(const assay__worker_kernel *k, const assay__worker_pool *p, timing *t,
                             assay_cache_mode cache, assay_clock_info *clock)
@@ -164,11 +200,13 @@ static assay_status warm_up(const assay__worker_kernel *k, const assay__worker_p
     t->total_ns = 0;
     t->is_steady = true;
     ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock)); /* page faults, JIT, thread start */
-    assay__guard_hold(&t->held);
-    if (t->last_ns > ASSAY__ENDLESS_AT_ONCE_NS)
+    hold(t);
+    t->is_endless = shows_endless(t, 1);
+    if (t->is_endless)
         return ASSAY_OK;
-    ASSAY_TRY(probe(k, p, t, 1, 0, 1, cache, clock));
-    return !is_endless(t) && t->total_ns < t->warm_ns ? warm_steadily(k, p, t, cache, clock)
+    ASSAY_TRY(probe_again(k, p, t, cache, clock));
+    t->is_endless = shows_endless(t, 2);
+    return !t->is_endless && t->total_ns < t->warm_ns ? warm_steadily(k, p, t, cache, clock)
                                                       : ASSAY_OK;
 }
 
@@ -203,7 +241,7 @@ static size_t choose_spans(const timing *t)
 {
     double fit = t->budget_ns / (t->last_ns * (double)t->inner + 1);
 
-    if (fit < 1)
+    if (t->is_endless || fit < 1)
         return 1;
     return fit < (double)t->spans ? (size_t)fit : t->spans;
 }
@@ -319,7 +357,7 @@ static assay_status take_spans(run *r, size_t spans, json_t *samples)
     ASSAY_TRY(assay__worker_pool_aim(r->w, r->k, r->some.sets));
     if (r->cache != ASSAY_CACHE_HOT)
         t->cold_bytes = assay__worker_pool_cool(r->w, r->some.sets);
-    if (!is_endless(t))
+    if (!t->is_endless)
         ASSAY_TRY(lead_in(r->k, &r->some, t, r->cache, &r->clock));
     if (t->inner == 0) {
         t->inner = choose_inner(t, r->seed);
@@ -389,7 +427,7 @@ static bool wait_for_calm(run *r, const json_t *samples)
     if (!is_burst(t, samples))
         return false;
     if (t->retakes == RETAKES) {
-        t->calm_from = 0;
+        t->calm_from = t->cold;
         return false;
     }
     t->calm_from = json_array_size(samples);
@@ -463,6 +501,27 @@ static bool is_on_host(const run *r)
             assay__backend_device_info(r->k->backend, 0, &info) == ASSAY_OK && info.is_cpu);
 }
 
+/* A call that was held up, or that compiled first, looks like one that takes as long; the timed one
+ * then shows that none does. */
+static bool was_misjudged(const timing *t)
+{
+    return t->is_endless && !t->gave_up && t->last_ns < ASSAY__ENDLESS_NS / 2;
+}
+
+/* All as it was asked for, and what is timed so far left out: nothing was warm. */
+static assay_status time_anew(run *r, json_t *samples)
+{
+    timing *t = r->t;
+
+    t->no_longer_endless = true;
+    t->calm_from = t->cold = json_array_size(samples);
+    t->retakes = t->inner = 0;
+    t->spans = t->asked_spans;
+    t->span_ns = t->asked_span_ns;
+    ASSAY_TRY(warm_variant(r));
+    return time_spans(r, samples);
+}
+
 static assay_status time_variant(run *r, json_t *request, json_t *reply)
 {
     json_t *samples = json_array();
@@ -472,7 +531,9 @@ static assay_status time_variant(run *r, json_t *request, json_t *reply)
     if (is_on_host(r) || r->t->core.is_scripted)
         r->t->speeds = json_array();
     ASSAY_TRY(time_spans(r, samples));
-    assay__guard_report(&r->t->held, reply);
+    if (was_misjudged(r->t))
+        ASSAY_TRY(time_anew(r, samples));
+    assay__guard_report(&r->t->held, r->t->held_calls, reply);
     return show_output(r, request, reply);
 }
 
@@ -514,7 +575,7 @@ static assay_status reply_rejected(const timing *t, json_t *reply)
     return ASSAY_OK;
 }
 
-static assay_status reply_timing(const run *r, size_t asked, json_t *reply)
+static assay_status reply_timing(const run *r, json_t *reply)
 {
     const timing *t = r->t;
 
@@ -525,7 +586,7 @@ static assay_status reply_timing(const run *r, size_t asked, json_t *reply)
     if (r->cache != ASSAY_CACHE_HOT)
         json_object_set_new(reply, "cold_bytes", json_real(t->cold_bytes));
     json_object_set_new(reply, "steady", json_boolean(t->is_steady));
-    json_object_set_new(reply, "shortened", json_boolean(t->spans < asked));
+    json_object_set_new(reply, "shortened", json_boolean(t->spans < t->asked_spans));
     json_object_set_new(reply, "gave_up", json_boolean(t->gave_up));
     json_object_set_new(reply, "speed", json_real(t->guard.fastest));
     return reply_rejected(t, reply);
@@ -533,13 +594,12 @@ static assay_status reply_timing(const run *r, size_t asked, json_t *reply)
 
 static assay_status time_and_tell(run *r, json_t *request, json_t *reply)
 {
-    const size_t asked = r->t->spans;
     struct rusage before, after;
 
     (void)getrusage(RUSAGE_SELF, &before);
     ASSAY_TRY(time_variant(r, request, reply));
     (void)getrusage(RUSAGE_SELF, &after);
-    ASSAY_TRY(reply_timing(r, asked, reply));
+    ASSAY_TRY(reply_timing(r, reply));
     return assay__json_put_take(reply, "worker", usage_json(&before, &after, r->t->newest_speed));
 }
 
@@ -556,6 +616,8 @@ static assay_status read_request(assay__worker_state *s, json_t *request, assay_
     t->warm_ns = json_number_value(json_object_get(request, "warm_ns"));
     t->budget_ns = json_number_value(json_object_get(request, "budget_ns"));
     t->spans = (size_t)json_integer_value(json_object_get(request, "spans"));
+    t->asked_span_ns = t->span_ns;
+    t->asked_spans = t->spans;
     t->calls = json_integer_value(json_object_get(request, "span")) == SPAN_CALL;
     assay__clock_guard_init(&t->guard, json_number_value(json_object_get(request, "speed")));
     *r = (run){.w = s->prepared,

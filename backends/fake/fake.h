@@ -24,6 +24,8 @@
  *     slow=R            factor while a busy machine is scripted; default 1
  *     first=R           factor of the first stay of a process, whoever stays; default 1
  *     again=R           factor of all stays of a variant in a process but its first; default 1
+ *     stall=NS          by which untimed spans of a process are held up: number N where bit N of
+ *     stalled=BITS      `stalled` is set; a span that is alone is untimed here; default 0
  *     fail_at=N crash_at=N exit_at=N hang_at=N wrong_at=N
  *                       what call N and later ones of this process do; default never
  *     wrong=I           element that is wrong then; default 0
@@ -44,8 +46,8 @@ enum { FAKE_KERNELS = 3, FAKE_MAX_RULES = 64, FAKE_THREADS = 0, FAKE_VARIANT = 1
 typedef struct fake_rule {
     int kernel;                        /* index, or -1: all */
     int64_t variant, threads, process; /* -1: any */
-    double ns, per_unit, sd, visit_sd, common_sd, outlier, wild, slow, first, again;
-    int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong, off;
+    double ns, per_unit, sd, visit_sd, common_sd, outlier, wild, slow, first, again, stall;
+    int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong, off, stalled;
     uint32_t given; /* bit i: word i of the table was set */
 } fake_rule;
 
@@ -66,9 +68,10 @@ bool fake_parse(const char *text, fake_script *out, char *why, size_t cap);
 /* What holds for one kernel and variant: defaults, then every rule that fits, in order. */
 fake_rule fake_rule_of(const fake_script *script, int kernel, const int64_t *tunables);
 
-/* Which span of this process it is, which stay of the variant and which stay of all: from 0. */
+/* Which span of this process it is, which stay of the variant and which stay of all: from 0; and
+ * which of its untimed spans, none: UINT64_MAX. */
 typedef struct fake_when {
-    uint64_t span, stay, place;
+    uint64_t span, stay, place, untimed;
 } fake_when;
 
 /* Duration of one span of `inner` calls. */

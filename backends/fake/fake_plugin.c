@@ -20,6 +20,7 @@ static uint64_t places; /* of this process: stays that ended */
  * noise does not depend on those. */
 static uint64_t spans[2];
 #define UNTIMED (UINT64_C(1) << 40)
+static uint64_t opened_at; /* untimed spans of this process then: a script is a process to tests */
 /* Stays that ended, of each variant: who measures them asks for many spans last, and only then. */
 static uint64_t stays[FAKE_KERNELS][8][8];
 
@@ -95,6 +96,7 @@ static assay_status fake_open(const assay_host *host, assay_instance **out)
 
     ASSAY_TRY(assay__host_open(host, &instance));
     assay_status status = read_script(instance);
+    opened_at = spans[0];
     if (status != ASSAY_OK) {
         assay__host_close(instance);
         return status;
@@ -163,21 +165,30 @@ static int kernel_of(assay_kernel_fn run)
     return -1;
 }
 
+static double span_ns(const assay_launch *launch, const fake_rule *rule, int kernel, fake_when when,
+                      size_t inner)
+{
+    when.stay = *stays_of(kernel, launch->tunables);
+    return fake_duration(&fake_current, rule, kernel, launch->tunables, fake_units(launch->problem),
+                         when, inner);
+}
+
 static assay_status one_span(assay_instance *instance, const assay_measure *what, int kernel,
                              size_t *next)
 {
     double ns = 0.0;
     const bool timed = what->spans > 1;
-    uint64_t span = __atomic_fetch_add(&spans[timed], 1, __ATOMIC_RELAXED) + (timed ? 0 : UNTIMED);
+    const uint64_t index = __atomic_fetch_add(&spans[timed], 1, __ATOMIC_RELAXED);
+    const fake_when when = {.span = index + (timed ? 0 : UNTIMED),
+                            .place = places,
+                            .untimed = timed ? UINT64_MAX : index - opened_at};
 
     for (size_t i = 0; i < what->inner; i++) {
         const assay_launch *launch = &what->launches[*next];
         fake_rule rule = fake_rule_of(&fake_current, kernel, launch->tunables);
         ASSAY_TRY(assay__host_launch(instance, what->run, launch));
         if (i == 0)
-            ns = fake_duration(
-                &fake_current, &rule, kernel, launch->tunables, fake_units(launch->problem),
-                (fake_when){span, *stays_of(kernel, launch->tunables), places}, what->inner);
+            ns = span_ns(launch, &rule, kernel, when, what->inner);
         *next = *next + 1 == what->launch_count ? 0 : *next + 1;
     }
     what->sink(what->cookie, ns, what->inner);

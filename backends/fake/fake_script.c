@@ -31,7 +31,8 @@ static const word words[] = {
     REAL_WORD(per_unit),   REAL_WORD(sd),          REAL_WORD(visit_sd),    REAL_WORD(common_sd),
     REAL_WORD(outlier),    REAL_WORD(wild),        REAL_WORD(slow),        REAL_WORD(again),
     REAL_WORD(first),      INTEGER_WORD(fail_at),  INTEGER_WORD(crash_at), INTEGER_WORD(exit_at),
-    INTEGER_WORD(hang_at), INTEGER_WORD(wrong_at), INTEGER_WORD(wrong),    INTEGER_WORD(off)};
+    INTEGER_WORD(hang_at), INTEGER_WORD(wrong_at), INTEGER_WORD(wrong),    INTEGER_WORD(off),
+    REAL_WORD(stall),      INTEGER_WORD(stalled)};
 enum { WORDS = sizeof words / sizeof *words, CHOICES = 3 };
 
 static const fake_rule defaults = {.kernel = -1,
@@ -223,6 +224,8 @@ double fake_duration(const fake_script *script, const fake_rule *rule, int kerne
         ns *= 10.0;
     if (uniform(mix(variant, 13)) < rule->wild)
         ns *= 1.0 + 0.5 * uniform(mix(variant, 17));
+    if (when.untimed < 63 && (rule->stalled >> when.untimed & 1) != 0)
+        ns += rule->stall;
     double steps = script->resolution > 0.0 ? round(ns / script->resolution) : ns;
     return script->resolution > 0.0 ? steps * script->resolution : ns;
 }

@@ -111,6 +111,20 @@ expect 1 '*fake_c*stays*' '*1 of 1 stay in quarantine, 0 of them not tried*' aga
 [ "$(number quarantine)" = 1 ] || fail "let out though it died"
 db=$first_db
 
+# Who crashed at one problem and was wrong at another is tried at the first alone, though another variant has its
+# entry at the second.
+first_db=$db db=$WORK/pairs.db
+script 51 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b variant=0 crash_at=1'
+fake_sweep "$db" add n=64
+script 51 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b variant=0 wrong_at=1' 'kernel=fake_c variant=0 crash_at=1'
+fake_sweep "$db" add n=65
+[ "$(number quarantine)" = 3 ] || fail "not three entries: $(sqlite3 "$db" 'SELECT * FROM quarantine')"
+script 52 'kernel=* ns=10000 sd=0.01'
+expect 0 '*right, lifted*right, lifted*' '*1 entries of wrong results stay; --wrong*' again --all
+[ "$(sqlite3 "$db" "SELECT k.name || ' ' || p.text FROM quarantine q JOIN problem p ON p.id = q.problem JOIN revision r ON r.id = q.revision
+    JOIN kernel k ON k.id = r.kernel")" = 'fake_b add f32,f32,f32 n=65' ] || fail "a wrong one was acquitted: $(sqlite3 "$db" 'SELECT * FROM quarantine')"
+db=$first_db
+
 # What is not here any more cannot be tried, and says so.
 script 36 "${sick[@]}"
 fake_sweep "$db" add n=66

@@ -126,6 +126,16 @@ fake_sweep "$WORK/n.db" matmul "$heavy" --problem-budget 100ms
 [[ "$(most "$WORK/n.db")" = '6 '* ]] || fail "visits of those in doubt: $(most "$WORK/n.db")"
 [ "$(sqlite3 "$WORK/n.db" "SELECT max(n) FROM (SELECT count(*) n FROM visit WHERE kind = 'confirm' GROUP BY measurement)")" = 4 ] || fail "confirming visits of those in doubt"
 
+# Who hangs takes of the problem's time what that took: six seconds of the five for screening.
+cp "$WORK/peaks" "$WORK/peaks.kept" && rm "$WORK/peaks"
+for _ in 1 2 3 4; do peaks fma_f32_avx2=0.005 fma_f32_avx512=0.005 cache_bytes=1e9; done
+script 99 'kernel=* ns=1.1e8' 'kernel=fake_a variant=0 hang_at=3'
+sed -i '/slow=5/d' "$WORK/script"
+ASSAY_TEST_RUN_TIMEOUT_MS=1000 fake_sweep "$WORK/h.db" matmul "$heavy" --problem-budget 15s
+query '.searched == 3 and .total == 12'
+[ "$(sqlite3 "$WORK/h.db" "SELECT count(*) FROM measurement WHERE verdict = 'timeout'")" = 1 ] || fail "nobody hung"
+mv "$WORK/peaks.kept" "$WORK/peaks"
+
 # Visits of two variants take 24 stays: there is no room.
 expect 1 '' '*skipped: matmul*: a call takes 1.05 ms or more here, and a problem gets 10*ms (--problem-budget)*' \
     assay sweep --db "$WORK/d.db" --plugins "$WORK/plugins" --backend fake --op matmul --dtype f32 --shape "$heavy" \

@@ -80,6 +80,13 @@ grep -q 'villains/v_leak leaks .* in one stay; its worker is replaced' "$WORK/st
 [ "$(sql "SELECT min(m.visits) FROM measurement m JOIN problem p ON p.id = m.problem JOIN revision r ON r.id = m.revision
     JOIN kernel k ON k.id = r.kernel WHERE k.name = 'v_honest'")" -ge 7 ] || fail "somebody made fewer visits"
 
+# Of one that takes long there are few calls in a stay: what each of them leaves is told as well.
+sweep n=31344 v_honest v_leak_slow
+verdict v_leak_slow '@(ok|noisy) leaks * descriptors in one stay*'
+
+# Limits that are not the profile's are in the store.
+[ "$(sql "SELECT DISTINCT settings_json ->> 'run_timeout_ms' FROM sweep")" = 4000.0 ] || fail "limit: $(sql 'SELECT settings_json FROM sweep')"
+
 # Times that mislead are no fault.
 sweep n=5000 v_honest v_coldfast v_coldslow v_bimodal
 for kernel in coldfast coldslow bimodal; do verdict v_$kernel '@(ok|noisy)*'; done

@@ -160,26 +160,65 @@ START_TEST(warm_up_of_long_calls_is_two)
 END_TEST
 
 /* Of calls that take long two are untimed, and the third is the lead-in; of those that are endless
- * there is no lead-in, and where one takes that long at once, one untimed call. */
+ * there is no lead-in, and where one takes that long at once, one untimed call.  However large the
+ * budget, one of these is timed, as the pace says. */
 START_TEST(endless_calls_are_few)
 {
     static const struct {
-        double ns, calls;
-    } cases[] = {{0.9 * ASSAY__ENDLESS_NS, 4},
-                 {1.1 * ASSAY__ENDLESS_NS, 3},
-                 {1.1 * ASSAY__ENDLESS_AT_ONCE_NS, 2}};
+        double ns, calls, budget_ns;
+    } cases[] = {{0.9 * ASSAY__ENDLESS_NS, 4, 8e6},
+                 {1.1 * ASSAY__ENDLESS_NS, 3, 8e6},
+                 {1.1 * ASSAY__ENDLESS_AT_ONCE_NS, 2, 8e6},
+                 {1.1 * ASSAY__ENDLESS_NS, 3, 300e6},
+                 {1.1 * ASSAY__ENDLESS_AT_ONCE_NS, 2, 1e9}};
     const double ns = cases[_i].ns;
     json_t *what = request(), *reply;
     char script[64];
 
     (void)snprintf(script, sizeof script, "kernel=* ns=%.0f", ns);
     fake_worker_begin(script, "3");
-    json_object_set_new(what, "budget_ns", json_real(8e6));
+    json_object_set_new(what, "budget_ns", json_real(cases[_i].budget_ns));
     reply = stay(what);
     ck_assert_uint_eq(sample_count(reply), 1);
     ck_assert(truth(reply, "shortened"));
     ck_assert_double_eq_tol(json_number_value(json_object_get(reply, "called_ns")),
                             cases[_i].calls * ns, 10);
+    json_decref(reply);
+    fake_worker_end();
+}
+END_TEST
+
+static const json_t *disturbed(const json_t *reply)
+{
+    return json_object_get(json_object_get(reply, "rejected"), "disturbed");
+}
+
+/* A first call that compiles for 0.4 s, and the first one after it as well; two that are held up,
+ * or the second of them alone: calls that take 1 us are timed as such.  The cold one that was timed
+ * on its own is told, and left out. */
+START_TEST(held_up_calls_are_not_endless)
+{
+    static const struct {
+        const char *script;
+        size_t cold;
+        double untimed_ns;
+    } cases[] = {{"kernel=* ns=1000 stall=400e6 stalled=1", 1, 400e6 + 2e6},
+                 {"kernel=* ns=1000 stall=400e6 stalled=5", 1, 800e6},
+                 {"kernel=* ns=1000 stall=60e6 stalled=3", 1, 120e6 + 2e6},
+                 {"kernel=* ns=1000 stall=60e6 stalled=2", 0, 60e6 + 2e6}};
+    json_t *reply;
+
+    fake_worker_begin(cases[_i].script, "3");
+    reply = stay(request());
+    ck_assert_uint_eq(sample_count(reply), 20 + cases[_i].cold);
+    ck_assert_uint_eq(json_array_size(disturbed(reply)), cases[_i].cold);
+    ck_assert_ptr_null(rejected(reply));
+    ck_assert_int_eq(integer(reply, "inner"), 31);
+    ck_assert(truth(reply, "steady"));
+    ck_assert(!truth(reply, "shortened"));
+    /* And warm by then. */
+    ck_assert_double_ge(json_number_value(json_object_get(reply, "called_ns")),
+                        cases[_i].untimed_ns + 20 * 31e3);
     json_decref(reply);
     fake_worker_end();
 }
@@ -299,19 +338,21 @@ END_TEST
 
 /* ---- bursts ---- */
 
-/* Spans that take ten times as long, with chance P: the first seed whose first try is as wanted. */
-static json_t *stay_with(double chance, bool first_is_disturbed)
+/* Spans that take ten times as long, with chance P: the first seed whose first try is as wanted.
+ * Before it come so many cold samples. */
+static json_t *stay_with(double chance, bool first_is_disturbed, const char *stall, size_t cold)
 {
     json_t *reply = NULL;
 
     for (int seed = 1; seed < 200 && reply == NULL; seed++) {
-        char script[96];
-        (void)snprintf(script, sizeof script, "seed=%d; kernel=* ns=1000 outlier=%g", seed, chance);
+        char script[128];
+        (void)snprintf(script, sizeof script, "seed=%d; kernel=* ns=1000 outlier=%g%s", seed,
+                       chance, stall);
         fake_worker_begin(script, "3");
         reply = stay(request());
         fake_worker_end();
         size_t wild = 0;
-        for (size_t i = 0; i < 20; i++)
+        for (size_t i = cold; i < cold + 20; i++)
             wild += json_number_value(json_array_get(json_object_get(reply, "samples"), i)) > 5000;
         if ((wild > 10) == first_is_disturbed && wild < 20)
             return reply;
@@ -322,15 +363,10 @@ static json_t *stay_with(double chance, bool first_is_disturbed)
     return NULL;
 }
 
-static const json_t *disturbed(const json_t *reply)
-{
-    return json_object_get(json_object_get(reply, "rejected"), "disturbed");
-}
-
 /* Most spans of the first try were ten times as long: they are told, left out, and others taken. */
 START_TEST(spans_of_a_burst_are_taken_again)
 {
-    json_t *reply = stay_with(0.45, true);
+    json_t *reply = stay_with(0.45, true, "", 0);
     const size_t tries = sample_count(reply) / 20;
     size_t wild = 0;
 
@@ -350,7 +386,7 @@ END_TEST
 /* A median bears some. */
 START_TEST(few_long_spans_are_no_burst)
 {
-    json_t *reply = stay_with(0.25, false);
+    json_t *reply = stay_with(0.25, false, "", 0);
 
     ck_assert_uint_eq(sample_count(reply), 20);
     ck_assert_ptr_null(disturbed(reply));
@@ -361,11 +397,23 @@ END_TEST
 /* What is so at every try is how long calls take. */
 START_TEST(spans_that_are_never_calm_all_count)
 {
-    json_t *reply = stay_with(0.9, true);
+    json_t *reply = stay_with(0.9, true, "", 0);
 
     ck_assert_uint_eq(sample_count(reply), 80);
     ck_assert_ptr_null(json_object_get(reply, "rejected"));
     ck_assert(!truth(reply, "gave_up"));
+    json_decref(reply);
+}
+END_TEST
+
+/* But for the cold one. */
+START_TEST(cold_sample_never_counts)
+{
+    json_t *reply = stay_with(0.9, true, " stall=400e6 stalled=1", 1);
+
+    ck_assert_uint_eq(sample_count(reply), 81);
+    ck_assert_uint_eq(json_array_size(disturbed(reply)), 1);
+    ck_assert_int_eq(json_integer_value(json_array_get(disturbed(reply), 0)), 0);
     json_decref(reply);
 }
 END_TEST
@@ -381,7 +429,8 @@ int main(void)
     tcase_add_test(tc, warm_up_ends_when_calls_are_steady);
     tcase_add_test(tc, warm_up_that_never_is_steady_is_told);
     tcase_add_test(tc, warm_up_of_long_calls_is_two);
-    tcase_add_loop_test(tc, endless_calls_are_few, 0, 3);
+    tcase_add_loop_test(tc, endless_calls_are_few, 0, 5);
+    tcase_add_loop_test(tc, held_up_calls_are_not_endless, 0, 4);
     tcase_add_test(tc, samples_at_a_good_clock_are_all_kept);
     tcase_add_test(tc, samples_at_a_low_clock_are_taken_again);
     tcase_add_test(tc, low_clock_is_no_burst);
@@ -392,6 +441,7 @@ int main(void)
     tcase_add_test(tc, spans_of_a_burst_are_taken_again);
     tcase_add_test(tc, few_long_spans_are_no_burst);
     tcase_add_test(tc, spans_that_are_never_calm_all_count);
+    tcase_add_test(tc, cold_sample_never_counts);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -336,6 +336,60 @@ START_TEST(doubts_take_half_of_what_is_left_of_a_budget)
 }
 END_TEST
 
+/* What all get is planned, too, and no matter of doubt. */
+START_TEST(stays_in_doubt_are_of_problems_that_want_more)
+{
+    setup_many();
+    many[1].wanted = many[3].wanted = 9;
+    many[2].wanted = 6;
+    many[3].skip = true;
+    ck_assert_uint_eq(assay__sweep_doubted_stays(&s, 0, MANY, 6), 200);
+    ck_assert_uint_eq(assay__sweep_doubted_stays(&s, 0, MANY, 0), 400);
+    ck_assert_uint_eq(assay__sweep_doubted_stays(&s, 2, MANY, 6), 0);
+}
+END_TEST
+
+/* While it is screened nothing is known of a variant but its check, which may take nearly as long
+ * as a call may; then two calls are no hang. */
+START_TEST(stay_may_take_two_calls_as_long_as_the_check)
+{
+    sweep_candidate c = {.run_ns = 9e9};
+
+    profile.run_timeout_ms = 10000;
+    ck_assert_int_ge(assay__sweep_time_limit_ms(&s, &c), 2 * 9000);
+    const int limit_ms = assay__sweep_time_limit_ms(&s, &c);
+    c.screen_ns = 1e9;
+    ck_assert_int_eq(assay__sweep_time_limit_ms(&s, &c), limit_ms);
+    c.screen_ns = 11e9;
+    ck_assert_int_gt(assay__sweep_time_limit_ms(&s, &c), limit_ms);
+    /* Of what is quick a hang is one soon. */
+    c = (sweep_candidate){.run_ns = 1e6};
+    ck_assert_int_lt(assay__sweep_time_limit_ms(&s, &c), 16000);
+}
+END_TEST
+
+/* Under a load spans are longer, and so is what they are expected to take. */
+START_TEST(load_of_a_policy_is_part_of_the_effort)
+{
+    setup_many();
+    profile.span_ns = 30e3;
+    profile.spans = 7;
+    ck_assert_double_eq(assay__sweep_effort(&s).span_ns, 30e3);
+    ck_assert_double_eq(assay__sweep_effort(&s).budget_ns, 80e6);
+    ck_assert_int_eq(assay_problem_parse("matmul f32,f32,f32 m=64,n=64,k=64", &many[0].problem),
+                     ASSAY_OK);
+    many[0].count = 12;
+    many[0].weight = 1;
+    options.problem_s = 1000;
+    const double worth = assay__sweep_worth(&s, &many[0]);
+    options.policy.load = 1;
+    ck_assert_double_eq(assay__sweep_effort(&s).span_ns, 10e6);
+    ck_assert_double_eq(assay__sweep_effort(&s).budget_ns, 150e6);
+    ck_assert_uint_eq(assay__sweep_effort(&s).spans, 7);
+    ck_assert_double_lt(assay__sweep_worth(&s, &many[0]), worth);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sweep_limits");
@@ -357,6 +411,9 @@ int main(void)
     tcase_add_test(limits, free_memory_of_containers);
     tcase_add_test(limits, free_memory_here_is_known);
     tcase_add_test(limits, doubts_take_half_of_what_is_left_of_a_budget);
+    tcase_add_test(limits, stays_in_doubt_are_of_problems_that_want_more);
+    tcase_add_test(limits, stay_may_take_two_calls_as_long_as_the_check);
+    tcase_add_test(limits, load_of_a_policy_is_part_of_the_effort);
     suite_add_tcase(suite, limits);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -44,6 +44,7 @@
  *   v_flood       writes to standard error without end
  *   v_mute        closes every descriptor that it can find, and never returns
  *   v_leak        keeps 1 MiB and a descriptor of each call
+ *   v_leak_slow   n = 31344: takes 60 ms, and keeps a descriptor of each call
  *   v_chatty_err  a device error of each call shows in the next one
  *   v_chatty_late, v_chatty_later the same, in the next call of another kernel; the second at n
  *                 from 2001 to 2006
@@ -702,6 +703,7 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_flood, 50),
     BOTH(v_mute, 50),
     BOTH(v_leak, 50),
+    ROW_ALIGNED(v_leak_slow, add, "v_leak_slow", 50, "n == 31344", 0),
     BOTH(v_chatty_err, 50),
     BOTH(v_chatty_late, 50),
     ROW_ALIGNED(v_chatty_later, add, "v_chatty_later", 50, "n > 2000 and n < 2007", 0),

@@ -25,6 +25,7 @@ assay_status v_overflow(const assay_launch *launch);
 assay_status v_flood(const assay_launch *launch);
 assay_status v_mute(const assay_launch *launch);
 assay_status v_leak(const assay_launch *launch);
+assay_status v_leak_slow(const assay_launch *launch);
 assay_status v_chatty_err(const assay_launch *launch);
 assay_status v_chatty_late(const assay_launch *launch);
 assay_status v_chatty_later(const assay_launch *launch);
