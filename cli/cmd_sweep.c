@@ -85,7 +85,8 @@ static const assay__arg rows[] = {
      .kind = ASSAY__ARG_FLAG,
      .offset = offsetof(sweep_args, strict),
      .help =
-         "exit 1 when a candidate was wrong, failed, in quarantine or mistrusted, or was skipped"},
+         "exit 1 when a candidate was wrong, failed, in quarantine, mistrusted or skipped; leave "
+         "out, and take again, samples in which the CPU was taken away"},
     {.name = "label",
      .kind = ASSAY__ARG_STRING,
      .offset = offsetof(sweep_args, label),
@@ -416,6 +417,7 @@ static assay_status read_options(const sweep_args *a, assay__shape_set *set, cha
     o->probe_peaks = a->probe_peaks;
     o->exhaustive = a->exhaustive;
     o->counters = a->counters;
+    o->strict = a->strict;
     o->label = a->label;
     if (a->common.layout != NULL && strspn(a->common.layout, "c") != strlen(a->common.layout))
         return assay__fail(ASSAY_INVALID, "--layout: a sweep measures contiguous operands, 'c'");

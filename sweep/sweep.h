@@ -94,6 +94,7 @@ typedef struct assay__sweep_options {
     size_t evaluations;        /* variants of problems that are tried at most; 0: no limit */
     double problem_s;          /* of calls of a problem's variants; 0: the profile's */
     bool resume, dry_run, no_wait;
+    bool strict;         /* samples in which the CPU was taken away are left out */
     bool counters;       /* count cycles and the like for those that may be published */
     bool probe_peaks;    /* also when the store has fresh ones */
     bool exhaustive;     /* f32 unary elementwise ops over all 2^32 inputs */

@@ -242,6 +242,8 @@ static assay_status open_rows(sweep *s)
 
     if (s->o->evaluations > 0)
         (void)assay__json_put_int(json, "evaluations", (int64_t)s->o->evaluations);
+    if (s->o->strict)
+        (void)assay__json_put_bool(json, "strict", true);
     if (s->o->run_timeout_ms > 0)
         (void)assay__json_put_real(json, "run_timeout_ms", s->o->run_timeout_ms);
     if (s->o->sample_above_flops > 0)

@@ -289,6 +289,8 @@ static json_t *time_request(const sweep *s, const sweep_problem *p, const sweep_
                   screening ? f.warm_ns / 2 : f.warm_ns, "budget_ns",
                   screening ? f.budget_ns / 4 : f.budget_ns, "rotate_bytes", s->rotate_bytes,
                   "seed", assay__sweep_span_seed(s, p, c, kind), "speed", c->core_speed));
+    if (s->o->strict)
+        json_object_set_new(request, "strict", json_true());
     return request;
 }
 

@@ -17,7 +17,8 @@
  *            revision? [of the kernel]               STALE when it is another by now; as in time
  *   time     backend, kernel, tunables, cache, span?, span_ns, spans, warm_ns, budget_ns,
  *            rotate_bytes, seed, expected? [digest], speed? [of the core's clock, the fastest that
- *            the variant was seen at]                -> samples [ns a call], inner, sets, clock,
+ *            the variant was seen at], strict? [leave out samples in which the CPU was taken away]
+ *                                                    -> samples [ns a call], inner, sets, clock,
  *                                                       called_ns [in all calls], cold_bytes? [of
  *                                                       operands, put out of all caches before
  *                                                       the spans], steady [when the warm-up

@@ -12,6 +12,7 @@
 #include "tuner/core_clock.h"
 #include "tuner/pace.h"
 #include "tuner/stats.h"
+#include "tuner/switches.h"
 #include "tuner/worker.h"
 #include "tuner/worker_guard.h"
 
@@ -31,6 +32,7 @@ typedef struct timing {
     double bad_ns;
     bool is_steady; /* calls took the same time when the warm-up ended, or it had none */
     double cold_bytes;
+    json_t *switched;    /* how often the CPU was taken away, a sample each; NULL: nobody asks */
     json_t *speeds;      /* of the core's clock, a sample each; NULL: nobody watches it */
     double newest_speed; /* 0: none */
     assay__core_clock core;
@@ -39,6 +41,10 @@ typedef struct timing {
     size_t calm_from; /* samples before this place were disturbed, and others taken for them */
     size_t cold;      /* so many of them were taken with nothing warm, and never count */
     size_t retakes;
+    bool is_strict;      /* samples in which the CPU was taken away are left out */
+    bool bears_switches; /* but for spans, or a machine, that never are without */
+    size_t switch_tries;
+    assay__switches switches;
     bool is_endless;        /* a call takes so long that one is timed */
     bool no_longer_endless; /* and what was timed says that it does not */
     bool is_held;
@@ -67,6 +73,8 @@ static void take_span(void *cookie, double span_ns, size_t inner)
     if (t->samples == NULL)
         return;
     json_array_append_new(t->samples, json_real(t->last_ns));
+    if (t->switched != NULL)
+        json_array_append_new(t->switched, json_integer(assay__switches_more(&t->switches)));
     if (t->speeds == NULL)
         return;
     const double speed = t->core.speed(t->core.cookie);
@@ -347,6 +355,34 @@ static size_t slow_samples(const timing *t)
     return slow;
 }
 
+/* ---- strict: the CPU that was taken away ---- */
+
+/* What runs longer than the scheduler's slice has it taken away each time. */
+#define SLICE_NS 3e6
+
+static bool is_beyond_slice(const timing *t)
+{
+    return t->is_endless || t->last_ns * (double)t->inner > SLICE_NS;
+}
+
+static bool is_switched(const timing *t, size_t i)
+{
+    return t->switched != NULL && !t->bears_switches &&
+           json_integer_value(json_array_get(t->switched, i)) > 0;
+}
+
+/* Of those that are neither disturbed nor at a low clock besides. */
+static size_t switched_samples(const timing *t)
+{
+    size_t n = 0;
+
+    for (size_t i = t->calm_from; t->switched != NULL && i < json_array_size(t->switched); i++)
+        n += is_switched(t, i) && !is_at_low_clock(t, i);
+    return n;
+}
+
+/* ---- spans ---- */
+
 /* At most `spans`, on operands that are as cold as those of any other stay. */
 static assay_status take_spans(run *r, size_t spans, json_t *samples)
 {
@@ -362,12 +398,15 @@ static assay_status take_spans(run *r, size_t spans, json_t *samples)
     if (t->inner == 0) {
         t->inner = choose_inner(t, r->seed);
         t->spans = choose_spans(t);
+        t->bears_switches = is_beyond_slice(t);
     }
     spans = t->spans < spans ? t->spans : spans;
     t->samples = samples;
     r->calls = t->inner * spans;
     if (r->pass != NULL)
         ASSAY_TRY(r->pass->begin(r->pass->cookie));
+    if (t->switched != NULL)
+        assay__switches_begin(&t->switches);
     /* One call: the rotation must go on from span to span. */
     status = measure(r->k, &r->some, t, t->inner, spans, r->cache, &r->clock);
     return r->pass != NULL ? r->pass->end(r->pass->cookie, r->calls, status) : status;
@@ -407,7 +446,7 @@ static bool is_burst(const timing *t, const json_t *samples)
     for (size_t i = 0; i < json_array_size(samples); i++) {
         const double value = json_number_value(json_array_get(samples, i));
         least = fmin(least, value);
-        if (i < t->calm_from || is_at_low_clock(t, i))
+        if (i < t->calm_from || is_at_low_clock(t, i) || is_switched(t, i))
             continue;
         if (n == BURST_MOST)
             return false;
@@ -435,16 +474,24 @@ static bool wait_for_calm(run *r, const json_t *samples)
     return true;
 }
 
-/* Spans that are missing yet. */
-static size_t missing(const timing *t, const json_t *samples, size_t slow)
+/* Spans that are missing yet, where so many count for nothing. */
+static size_t missing(const timing *t, const json_t *samples, size_t bad)
 {
-    const size_t good = json_array_size(samples) - t->calm_from - slow;
+    const size_t good = json_array_size(samples) - t->calm_from - bad;
 
     return good < t->spans ? t->spans - good : 0;
 }
 
-/* As many good ones as wanted: for those that were taken in a burst, or while the clock was low,
- * others are taken, and all are told. */
+/* After some tries it is a machine that is never idle: then all of them count. */
+static bool gives_in(timing *t)
+{
+    if (switched_samples(t) == 0 || t->switch_tries++ < RETAKES)
+        return false;
+    return t->bears_switches = true;
+}
+
+/* As many good ones as wanted: for those that were taken in a burst, while the clock was low, or
+ * with the CPU taken away, others are taken, and all are told. */
 static assay_status time_spans(run *r, json_t *samples)
 {
     timing *t = r->t;
@@ -455,8 +502,10 @@ static assay_status time_spans(run *r, json_t *samples)
         ASSAY_TRY(take_spans(r, wanted, samples));
         const bool again = wait_for_calm(r, samples);
         slow = slow_samples(t);
-        wanted = missing(t, samples, slow);
-        if (wanted > 0 && !again)
+        wanted = missing(t, samples, slow + switched_samples(t));
+        if (wanted > 0 && gives_in(t))
+            wanted = missing(t, samples, slow);
+        if (missing(t, samples, slow) > 0 && !again)
             ASSAY_TRY(wait_for_clock(r, slow > before ? slow - before : 0));
     } while (wanted > 0 && !t->gave_up);
     return ASSAY_OK;
@@ -528,8 +577,10 @@ static assay_status time_variant(run *r, json_t *request, json_t *reply)
 
     ASSAY_TRY(assay__json_put_take(reply, "samples", samples));
     ASSAY_TRY(warm_variant(r));
-    if (is_on_host(r) || r->t->core.is_scripted)
+    if (is_on_host(r) || r->t->core.is_scripted) {
         r->t->speeds = json_array();
+        r->t->switched = r->t->is_strict ? json_array() : NULL;
+    }
     ASSAY_TRY(time_spans(r, samples));
     if (was_misjudged(r->t))
         ASSAY_TRY(time_anew(r, samples));
@@ -552,23 +603,30 @@ static json_t *usage_json(const struct rusage *a, const struct rusage *b, double
     return all;
 }
 
+/* NULL: it counts. */
+static const char *reason_of(const timing *t, size_t i)
+{
+    if (is_at_low_clock(t, i))
+        return "clock";
+    if (i < t->calm_from)
+        return "disturbed";
+    return is_switched(t, i) ? "switched" : NULL;
+}
+
 /* Samples left out are told with the reason, each with one; nobody else knows why. */
 static assay_status reply_rejected(const timing *t, json_t *reply)
 {
-    json_t *rejected = json_object(), *slow = json_array(), *disturbed = json_array();
+    const size_t count = json_array_size(json_object_get(reply, "samples"));
+    json_t *rejected = json_object();
 
-    for (size_t i = 0; t->speeds != NULL && i < json_array_size(t->speeds); i++)
-        if (is_at_low_clock(t, i))
-            json_array_append_new(slow, json_integer((json_int_t)i));
-    for (size_t i = 0; i < t->calm_from; i++)
-        if (!is_at_low_clock(t, i))
-            json_array_append_new(disturbed, json_integer((json_int_t)i));
-    if (json_array_size(slow) > 0)
-        json_object_set(rejected, "clock", slow);
-    if (json_array_size(disturbed) > 0)
-        json_object_set(rejected, "disturbed", disturbed);
-    json_decref(slow);
-    json_decref(disturbed);
+    for (size_t i = 0; i < count; i++) {
+        const char *reason = reason_of(t, i);
+        if (reason == NULL)
+            continue;
+        if (json_object_get(rejected, reason) == NULL)
+            json_object_set_new(rejected, reason, json_array());
+        json_array_append_new(json_object_get(rejected, reason), json_integer((json_int_t)i));
+    }
     if (json_object_size(rejected) > 0)
         return assay__json_put_take(reply, "rejected", rejected);
     json_decref(rejected);
@@ -619,6 +677,8 @@ static assay_status read_request(assay__worker_state *s, json_t *request, assay_
     t->asked_span_ns = t->span_ns;
     t->asked_spans = t->spans;
     t->calls = json_integer_value(json_object_get(request, "span")) == SPAN_CALL;
+    t->is_strict = json_is_true(json_object_get(request, "strict"));
+    ASSAY_TRY(assay__switches_get(&t->switches));
     assay__clock_guard_init(&t->guard, json_number_value(json_object_get(request, "speed")));
     *r = (run){.w = s->prepared,
                .k = k,
@@ -639,6 +699,7 @@ assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t 
     ASSAY_TRY(read_request(s, request, &k, &t, &r));
     status = time_and_tell(&r, request, reply);
     json_decref(t.speeds);
+    json_decref(t.switched);
     return status;
 }
 

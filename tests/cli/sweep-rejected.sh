@@ -18,6 +18,12 @@ expect 1 '*' '*' "${sweep[@]}" --db "$db" --strict --json
 summary '.quarantined == 1 and .crashed == 0 and .mistrusted == 0 and .routes == 1'
 expect 0 '*' '*' "${sweep[@]}" --db "$WORK/well.db" --strict
 [ "$(sqlite3 "$WORK/well.db" "SELECT settings_json ->> 'run_timeout_ms' IS NULL FROM sweep")" = 1 ] || fail "a limit that nobody set"
+[ "$(sqlite3 "$WORK/well.db" "SELECT settings_json ->> 'strict' FROM sweep")" = 1 ] || fail "not stored that it was strict"
+# Under it samples without the CPU are left out, and told with the reason.
+ASSAY_FAKE_CLOCK=3 ASSAY_FAKE_SWITCHES=010 expect 0 '*' '*' "${sweep[@]}" --db "$WORK/switched.db" --strict
+[ "$(sqlite3 "$WORK/switched.db" "SELECT group_concat(DISTINCT rejected_json) FROM visit")" = '{"switched":[1]}' ] || fail "samples are not left out"
+ASSAY_FAKE_CLOCK=3 ASSAY_FAKE_SWITCHES=010 expect 0 '*' '*' "${sweep[@]}" --db "$WORK/lax.db"
+[ "$(sqlite3 "$WORK/lax.db" "SELECT count(*) FROM visit WHERE rejected_json <> ''")" = 0 ] || fail "samples are left out though nobody asked"
 
 # What an earlier sweep mistrusted.
 sqlite3 "$WORK/well.db" "UPDATE measurement SET verdict = 'mistrusted', reason = 'by hand' WHERE revision IN

@@ -418,6 +418,97 @@ START_TEST(cold_sample_never_counts)
 }
 END_TEST
 
+/* ---- switches ---- */
+
+static json_t *strict_stay(const char *script, const char *switches, bool is_strict)
+{
+    json_t *what = request(), *reply;
+
+    (void)setenv("ASSAY_FAKE_SWITCHES", switches, 1);
+    fake_worker_begin(script, "3");
+    json_object_set_new(what, "strict", json_boolean(is_strict));
+    reply = stay(what);
+    fake_worker_end();
+    return reply;
+}
+
+static const json_t *switched(const json_t *reply)
+{
+    return json_object_get(json_object_get(reply, "rejected"), "switched");
+}
+
+/* The third sample and the one that is taken for it. */
+START_TEST(samples_without_the_cpu_are_taken_again_when_asked)
+{
+    json_t *reply = strict_stay("kernel=* ns=1000",
+                                "00100000000000000000"
+                                "20",
+                                true);
+
+    ck_assert_uint_eq(sample_count(reply), 22);
+    ck_assert_uint_eq(json_array_size(switched(reply)), 2);
+    ck_assert_int_eq(json_integer_value(json_array_get(switched(reply), 0)), 2);
+    ck_assert_int_eq(json_integer_value(json_array_get(switched(reply), 1)), 20);
+    ck_assert(!truth(reply, "gave_up"));
+    json_decref(reply);
+    reply = strict_stay("kernel=* ns=1000", "1", false);
+    ck_assert_uint_eq(sample_count(reply), 20);
+    ck_assert_ptr_null(json_object_get(reply, "rejected"));
+    json_decref(reply);
+}
+END_TEST
+
+/* Of a machine that always takes it, of calls that are endless and of spans longer than a slice all
+ * samples count. */
+START_TEST(switches_that_never_end_are_borne)
+{
+    static const struct {
+        const char *script;
+        size_t samples;
+    } cases[] = {{"kernel=* ns=1000", 80}, {"kernel=* ns=50e6", 1}, {"kernel=* ns=4e6", 20}};
+    json_t *reply = strict_stay(cases[_i].script, "1", true);
+
+    ck_assert_uint_eq(sample_count(reply), cases[_i].samples);
+    ck_assert_ptr_null(json_object_get(reply, "rejected"));
+    ck_assert(!truth(reply, "gave_up"));
+    json_decref(reply);
+}
+END_TEST
+
+/* A sample at a low clock is that: it waits for the clock, and no other. */
+START_TEST(low_clock_comes_before_switches)
+{
+    json_t *what = request(), *reply;
+
+    (void)setenv("ASSAY_FAKE_SWITCHES",
+                 "00011"
+                 "0",
+                 1);
+    fake_worker_begin("kernel=* ns=1000", "3*4 2.2 3");
+    json_object_set_new(what, "strict", json_true());
+    reply = stay(what);
+    ck_assert_uint_eq(sample_count(reply), 22);
+    ck_assert_uint_eq(json_array_size(rejected(reply)), 1);
+    ck_assert_uint_eq(json_array_size(switched(reply)), 1);
+    ck_assert_int_eq(json_integer_value(json_array_get(switched(reply), 0)), 3);
+    json_decref(reply);
+    fake_worker_end();
+}
+END_TEST
+
+START_TEST(script_of_switches_is_digits)
+{
+    json_t *what = request(), *reply = json_object();
+
+    (void)setenv("ASSAY_FAKE_SWITCHES", "01x", 1);
+    fake_worker_begin("kernel=* ns=1000", "3");
+    ck_assert_int_eq(assay__worker_time(&fake_worker, what, reply), ASSAY_PARSE);
+    json_decref(what);
+    json_decref(reply);
+    fake_worker_end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stay");
@@ -442,6 +533,10 @@ int main(void)
     tcase_add_test(tc, few_long_spans_are_no_burst);
     tcase_add_test(tc, spans_that_are_never_calm_all_count);
     tcase_add_test(tc, cold_sample_never_counts);
+    tcase_add_test(tc, samples_without_the_cpu_are_taken_again_when_asked);
+    tcase_add_loop_test(tc, switches_that_never_end_are_borne, 0, 3);
+    tcase_add_test(tc, low_clock_comes_before_switches);
+    tcase_add_test(tc, script_of_switches_is_digits);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
