@@ -51,6 +51,18 @@ $(PLUG_FILES): $(BUILD)/tests/loader/assay_%.so: tests/plugins/plug.c backends/p
 test-plugins: $(PLUG_FILES)
 $(BUILD)/tests/test_plugin $(BUILD)/tests/test_worker: | $(PLUG_FILES)
 
+# Plug-ins for tests of selection, likewise by -DSELECT_<name>.
+SELECT_PLUGS := absent bare card_a card_b hidden host_a host_b oracle vk
+SELECT_FILES := $(SELECT_PLUGS:%=$(BUILD)/tests/select/assay_%.so)
+$(SELECT_FILES): $(BUILD)/tests/select/assay_%.so: tests/plugins/select_plug.c backends/plugin.map \
+    $(BUILD)/gen/flags.txt $(wildcard include/assay/*) | $(GEN_HEADERS)
+	@mkdir -p $(@D)
+	$(call say,LINK $@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -DSELECT_$* -shared \
+	    $(LDFLAGS_ALL) -Wl,--build-id=sha1 -Wl,--version-script=backends/plugin.map $< -o $@
+test-plugins: $(SELECT_FILES)
+$(BUILD)/tests/test_select $(BUILD)/tests/test_select_engines: | $(SELECT_FILES)
+
 # A library of names that those behind plug-ins have too.
 SHADOW := $(BUILD)/tests/loader/shadow.so
 $(SHADOW): tests/plugins/shadow.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
