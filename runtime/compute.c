@@ -18,6 +18,7 @@
 void assay_call_site_clear(assay_call_site *site)
 {
     free(site->workspace);
+    free(site->again);
     memset(site, 0, sizeof *site);
 }
 
@@ -50,11 +51,16 @@ assay_status assay__typed_begin(assay__typed *t, assay_engine *engine, const cha
 {
     t->engine = engine;
     t->by = NULL;
+    t->runs = 0;
     clear_record(&t->record);
     memset(&t->call, 0, sizeof t->call);
     if (call != NULL)
         ASSAY_TRY(assay__typed_args(what, call, sizeof t->call, &t->call));
     t->wants_record = t->call.record != NULL;
+    if (t->wants_record &&
+        (t->call.record->struct_size < sizeof(uint32_t) || t->call.record->struct_size > 4096))
+        return assay__fail(ASSAY_INVALID, "%s: the record's struct_size is %u; set it", what,
+                           t->call.record->struct_size);
     return assay__engine_enter(engine, what, &t->entered);
 }
 
@@ -117,22 +123,48 @@ assay_status assay__typed_tensor(assay_place place, assay_dtype dtype, uint32_t 
     return ASSAY_OK;
 }
 
-static assay_status map_operands(const assay_engine *engine, const assay_tensor *operands,
-                                 size_t count, assay_tensor *out)
+/* Of a buffer that the host does not reach only the size is known: for checks it lies at an address
+ * of its own, far from all others. */
+static void *stand_in(assay_buffer buffer)
+{
+    union {
+        uintptr_t number;
+        void *address;
+    } at = {((uintptr_t)buffer.at.slot.index + 1) << 42};
+
+    return at.address;
+}
+
+static assay_status place_operand(const assay_engine *engine, bool is_apart, assay_tensor *t)
+{
+    const assay_buffer given = t->buffer;
+    void *host = NULL;
+    uint64_t bytes = given.size_bytes;
+
+    if (given.owner == 0)
+        return is_apart ? assay__fail(ASSAY_INVALID,
+                                      "lies in host memory, which '%s' does not reach; upload it",
+                                      assay_engine_name(engine))
+                        : ASSAY_OK;
+    if (is_apart)
+        host = stand_in(given);
+    else
+        ASSAY_TRY(assay__backend_map(&engine->backend, given, &host, &bytes));
+    t->buffer.owner = 0;
+    t->buffer.at.host = host;
+    t->buffer.size_bytes = bytes;
+    return ASSAY_OK;
+}
+
+/* As host tensors: what checks, questions and kernels of the host take. */
+static assay_status place_operands(const assay_engine *engine, bool is_apart,
+                                   const assay_tensor *operands, size_t count, assay_tensor *out)
 {
     for (size_t i = 0; i < count; i++) {
-        void *host;
-        uint64_t bytes;
         out[i] = operands[i];
-        if (operands[i].buffer.owner == 0)
-            continue;
-        assay_status status =
-            assay__backend_map(&engine->backend, operands[i].buffer, &host, &bytes);
+        assay_status status = place_operand(engine, is_apart, &out[i]);
         if (status != ASSAY_OK)
             return assay__fail_context(status, "operand %zu", i);
-        out[i].buffer.owner = 0;
-        out[i].buffer.at.host = host;
-        out[i].buffer.size_bytes = bytes;
     }
     return ASSAY_OK;
 }
@@ -157,8 +189,13 @@ assay_status assay__typed_workspace(assay__typed *t, size_t bytes, void **out)
 
 /* ---- picking and running ---- */
 
-static void make_question(const assay__typed *t, const assay_problem *problem,
-                          const assay_tensor *operands, size_t count, assay_question *q)
+static bool is_apart(const assay_engine *engine)
+{
+    return (engine->profile.features >> ASSAY_FEATURE_UNIFIED_MEMORY & 1) == 0;
+}
+
+void assay__typed_question(const assay__typed *t, const assay_problem *problem,
+                           const assay_tensor *operands, size_t count, assay_question *q)
 {
     assay_question_init(problem, q);
     unsigned align = 64;
@@ -173,7 +210,8 @@ static void make_question(const assay__typed *t, const assay_problem *problem,
     if (t->call.tolerance != NULL)
         q->tolerance = *t->call.tolerance;
     q->max_threads = t->call.max_threads;
-    q->backends = t->call.queue != NULL ? assay_engine_name(t->engine) : t->engine->kernels;
+    q->backends = t->call.queue != NULL || is_apart(t->engine) ? assay_engine_name(t->engine)
+                                                               : t->engine->kernels;
 }
 
 /* Kernels there are none of at all is another answer than none that is good enough. */
@@ -187,7 +225,7 @@ static assay_status say_unsupported(const assay__typed *t, const assay_problem *
                                t->engine->kernels);
 }
 
-static void note_route(assay__typed *t, const assay_route *route, const assay_problem *problem)
+void assay__typed_note(assay__typed *t, const assay_route *route, const assay_problem *problem)
 {
     const assay_kernel_desc *desc = route->binding->desc;
     assay_execution *r = &t->record;
@@ -212,6 +250,19 @@ static bool writes_nothing(const assay_problem *problem, const assay_tensor *ope
     return true;
 }
 
+/* For a call that says the same again. */
+static void keep_run(assay__typed *t, const assay_route *route, const assay_problem *problem,
+                     const assay_tensor *operands, size_t count, bool is_special)
+{
+    t->runs += is_special || t->call.queue != NULL ? 2 : 1;
+    if (t->runs > 1)
+        return;
+    t->route = *route;
+    t->problem = *problem;
+    t->count = count;
+    memcpy(t->operands, operands, count * sizeof *operands);
+}
+
 static assay_status pick_and_run(assay__typed *t, const assay_problem *problem,
                                  const assay_tensor *given, const assay_tensor *mapped,
                                  size_t count, int pick)
@@ -220,11 +271,12 @@ static assay_status pick_and_run(assay__typed *t, const assay_problem *problem,
     assay__run_on on = {.backend = &t->engine->backend,
                         .manifest = t->engine->plugin->manifest,
                         .queue = t->call.queue,
+                        .is_apart = is_apart(t->engine),
                         .handles = given};
     assay_question q;
     assay_route route;
 
-    make_question(t, problem, mapped, count, &q);
+    assay__typed_question(t, problem, mapped, count, &q);
     assay_status status = t->call.site != NULL
                               ? assay_pick_at(context, &t->call.site->pick[pick], &q, &route)
                               : assay_pick(context, &q, &route);
@@ -234,7 +286,9 @@ static assay_status pick_and_run(assay__typed *t, const assay_problem *problem,
     t->record.launches += on.launches;
     t->record.copied_bytes += on.copied_bytes;
     if (status == ASSAY_OK && pick == 0)
-        note_route(t, &route, problem);
+        assay__typed_note(t, &route, problem);
+    if (status == ASSAY_OK && t->call.site != NULL)
+        keep_run(t, &route, problem, mapped, count, on.copied_bytes > 0 || on.is_apart);
     return status;
 }
 
@@ -244,9 +298,13 @@ assay_status assay__typed_run(assay__typed *t, const assay_problem *problem,
     assay_tensor mapped[ASSAY_MAX_OPERANDS];
 
     ASSAY_TRY(assay_problem_check(problem));
-    ASSAY_TRY(map_operands(t->engine, operands, count, mapped));
+    ASSAY_TRY(place_operands(t->engine, is_apart(t->engine), operands, count, mapped));
     ASSAY_TRY(assay__operands_check(problem, mapped, count));
     if (writes_nothing(problem, mapped))
         return ASSAY_OK;
-    return pick_and_run(t, problem, operands, mapped, count, pick);
+    assay_status status = pick_and_run(t, problem, operands, mapped, count, pick);
+    if ((status != ASSAY_UNSUPPORTED && status != ASSAY_NO_ROUTE) || !is_apart(t->engine) ||
+        !t->engine->allow_host_fallback || t->call.queue != NULL)
+        return status;
+    return assay__typed_on_host(t, problem, operands, count);
 }

@@ -16,6 +16,12 @@ typedef struct assay__typed {
     assay_execution record;  /* filled as kernels run */
     bool wants_record;       /* what only a record needs is left out otherwise */
     const assay_binding *by; /* that did the op; NULL: nothing was to do */
+    /* Of the one run of the op, for a call that says the same again; runs 2: there were several. */
+    int runs;
+    assay_route route;
+    assay_problem problem;
+    size_t count;
+    assay_tensor operands[ASSAY_MAX_OPERANDS];
 } assay__typed;
 
 /* what: static text, the name in texts and traces. */
@@ -28,6 +34,34 @@ assay_status assay__typed_run(assay__typed *t, const assay_problem *problem,
                               const assay_tensor *operands, size_t count, int pick);
 /* Leaves; hands the record over when all went well. Returns `status`. */
 assay_status assay__typed_end(assay__typed *t, assay_status status);
+
+/* What the picker is asked: layouts and alignment of these host tensors, limits of the call. */
+void assay__typed_question(const assay__typed *t, const assay_problem *problem,
+                           const assay_tensor *operands, size_t count, assay_question *q);
+/* Into the record: what ran. */
+void assay__typed_note(assay__typed *t, const assay_route *route, const assay_problem *problem);
+/* On the host, with the operands of a device apart brought there and the outputs back. */
+assay_status assay__typed_on_host(assay__typed *t, const assay_problem *problem,
+                                  const assay_tensor *operands, size_t count);
+
+/* ---- calls that say the same again: compute_again.c ---- */
+
+enum { ASSAY__KEY_MAX = 384 };
+
+/* All that a call says but where its operands lie. */
+typedef struct assay__typed_key {
+    size_t size;
+    unsigned char bytes[ASSAY__KEY_MAX];
+} assay__typed_key;
+/* args: with its places zeroed; what of the call decides is added. */
+void assay__typed_key_init(assay__typed_key *key, const assay__typed *t, const void *args,
+                           size_t size);
+/* true: the site's last call said the same, and these places are as good: it is run, `status` says
+ * how that went.  false: nothing was done. places: in the order of operands. */
+bool assay__typed_again(assay__typed *t, const assay__typed_key *key, const assay_place *places,
+                        size_t count, assay_status *status);
+/* From assay__typed_run on, what was run last may be kept under this key. */
+void assay__typed_remember(assay__typed *t, const assay__typed_key *key);
 
 /* Row-major tensor at a place. */
 assay_status assay__typed_tensor(assay_place place, assay_dtype dtype, uint32_t rank,

@@ -73,7 +73,12 @@ static assay_status check_shape(const char *what, const char *name, const int64_
     return ASSAY_OK;
 }
 
-static assay_status run_conv(assay__typed *t, which w, const assay_conv2d_args *a)
+static assay_place place_of(const assay_conv2d_args *a, char which_one)
+{
+    return which_one == 'x' ? a->x : which_one == 'f' ? a->filter : a->y;
+}
+
+static assay_status run_conv_anew(assay__typed *t, which w, const assay_conv2d_args *a)
 {
     const char *what = convolutions[w].what;
     assay_tensor operands[3];
@@ -95,12 +100,30 @@ static assay_status run_conv(assay__typed *t, which w, const assay_conv2d_args *
                               : o == 'f' ? "filter_shape"
                                          : "y_shape",
                               given, wanted));
-        ASSAY_TRY(assay__typed_tensor(o == 'x'   ? a->x
-                                      : o == 'f' ? a->filter
-                                                 : a->y,
-                                      a->dtype, 4, given, &operands[i]));
+        ASSAY_TRY(assay__typed_tensor(place_of(a, o), a->dtype, 4, given, &operands[i]));
     }
     return assay__typed_run(t, &p, operands, 3, 0);
+}
+
+static assay_status run_conv(assay__typed *t, which w, const assay_conv2d_args *a)
+{
+    assay_place places[3];
+    assay_conv2d_args said;
+    assay__typed_key key;
+    assay_status status;
+
+    for (size_t i = 0; i < 3; i++)
+        places[i] = place_of(a, convolutions[w].operands[i]);
+    memcpy(&said, a, sizeof said);
+    memset(&said.x, 0, sizeof said.x);
+    memset(&said.filter, 0, sizeof said.filter);
+    memset(&said.y, 0, sizeof said.y);
+    assay__typed_key_init(&key, t, &said, sizeof said);
+    if (assay__typed_again(t, &key, places, 3, &status))
+        return status;
+    ASSAY_TRY(run_conv_anew(t, w, a));
+    assay__typed_remember(t, &key);
+    return ASSAY_OK;
 }
 
 static assay_status call_conv(assay_engine *engine, which w, const assay_conv2d_args *args,
@@ -134,7 +157,7 @@ assay_status assay_conv2d_backward_filter(assay_engine *engine, const assay_conv
 
 /* ---- attention ---- */
 
-static assay_status run_attention(assay__typed *t, const assay_attention_args *a)
+static assay_status run_attention_anew(assay__typed *t, const assay_attention_args *a)
 {
     const int64_t heads_kv = a->heads_kv != 0 ? a->heads_kv : a->heads;
     const int64_t of_q[4] = {a->batch, a->heads, a->seq_q, a->head_dim},
@@ -160,6 +183,26 @@ static assay_status run_attention(assay__typed *t, const assay_attention_args *a
     ASSAY_TRY(assay__typed_tensor(a->v, a->dtype, 4, of_k, &operands[2]));
     ASSAY_TRY(assay__typed_tensor(a->o, a->dtype, 4, of_q, &operands[3]));
     return assay__typed_run(t, &p, operands, 4, 0);
+}
+
+static assay_status run_attention(assay__typed *t, const assay_attention_args *a)
+{
+    const assay_place places[4] = {a->q, a->k, a->v, a->o};
+    assay_attention_args said;
+    assay__typed_key key;
+    assay_status status;
+
+    memcpy(&said, a, sizeof said);
+    memset(&said.q, 0, sizeof said.q);
+    memset(&said.k, 0, sizeof said.k);
+    memset(&said.v, 0, sizeof said.v);
+    memset(&said.o, 0, sizeof said.o);
+    assay__typed_key_init(&key, t, &said, sizeof said);
+    if (assay__typed_again(t, &key, places, 4, &status))
+        return status;
+    ASSAY_TRY(run_attention_anew(t, a));
+    assay__typed_remember(t, &key);
+    return ASSAY_OK;
 }
 
 assay_status assay_attention(assay_engine *engine, const assay_attention_args *args,

@@ -30,9 +30,15 @@ static const by_element binary_ops[] = {
 static assay_status run_elements(assay__typed *t, const by_element *op, assay_dtype dtype,
                                  const assay_place *places, size_t count, int64_t n)
 {
+    const int64_t said[3] = {(int64_t)op->op, (int64_t)dtype, n};
     assay_tensor operands[3];
+    assay__typed_key key;
     assay_problem p;
+    assay_status status;
 
+    assay__typed_key_init(&key, t, said, sizeof said);
+    if (assay__typed_again(t, &key, places, count, &status))
+        return status;
     if (n < 0)
         return assay__fail(ASSAY_INVALID, "%s: n is %lld; it may not be negative", t->entered.what,
                            (long long)n);
@@ -40,7 +46,9 @@ static assay_status run_elements(assay__typed *t, const by_element *op, assay_dt
     assay__typed_set(&p, op->n, (assay_value){.i = n});
     for (size_t i = 0; i < count; i++)
         ASSAY_TRY(assay__typed_tensor(places[i], dtype, 1, &n, &operands[i]));
-    return assay__typed_run(t, &p, operands, count, 0);
+    ASSAY_TRY(assay__typed_run(t, &p, operands, count, 0));
+    assay__typed_remember(t, &key);
+    return ASSAY_OK;
 }
 
 assay_status assay_unary(assay_engine *engine, assay_unary_op op, assay_dtype dtype,
@@ -99,8 +107,16 @@ static assay_status run_along(assay__typed *t, const along *op, const assay_axis
                               const int64_t e[3], bool keeps)
 {
     const int64_t reduced[2] = {e[0], e[2]};
+    const int64_t said[5] = {(int64_t)op->op, (int64_t)a->dtype, e[0], e[1], e[2]};
+    const assay_place places[2] = {a->input, a->output};
     assay_tensor operands[2];
+    assay__typed_key key;
     assay_problem p;
+    assay_status status;
+
+    assay__typed_key_init(&key, t, said, sizeof said);
+    if (assay__typed_again(t, &key, places, 2, &status))
+        return status;
 
     ASSAY_TRY(assay_problem_init(op->op, a->dtype, &p));
     assay__typed_set(&p, op->outer, (assay_value){.i = e[0]});
@@ -134,21 +150,34 @@ assay_status assay_reduce(assay_engine *engine, assay_reduce_op op, const assay_
 }
 
 /* The last axis has kernels of its own. */
+static assay_status run_last(assay__typed *t, const assay_axis_args *a, const int64_t *e)
+{
+    const int64_t said[4] = {(int64_t)ASSAY_OP_softmax_last_dim, (int64_t)a->dtype, e[0], e[1]};
+    const assay_place places[2] = {a->input, a->output};
+    assay_tensor operands[2];
+    assay__typed_key key;
+    assay_problem p;
+    assay_status status;
+
+    assay__typed_key_init(&key, t, said, sizeof said);
+    if (assay__typed_again(t, &key, places, 2, &status))
+        return status;
+    ASSAY_TRY(assay_problem_init(ASSAY_OP_softmax_last_dim, a->dtype, &p));
+    ASSAY__SET_INT(&p, softmax_last_dim, rows, e[0]);
+    ASSAY__SET_INT(&p, softmax_last_dim, cols, e[1]);
+    ASSAY_TRY(assay__typed_tensor(a->input, a->dtype, 2, e, &operands[0]));
+    ASSAY_TRY(assay__typed_tensor(a->output, a->dtype, 2, e, &operands[1]));
+    ASSAY_TRY(assay__typed_run(t, &p, operands, 2, 0));
+    assay__typed_remember(t, &key);
+    return ASSAY_OK;
+}
+
 static assay_status run_softmax(assay__typed *t, const assay_axis_args *a)
 {
     int64_t extents[3];
-    assay_tensor operands[2];
-    assay_problem p;
 
     ASSAY_TRY(split_axis("softmax", a, extents));
-    if (extents[2] != 1)
-        return run_along(t, &softmax_op, a, extents, true);
-    ASSAY_TRY(assay_problem_init(ASSAY_OP_softmax_last_dim, a->dtype, &p));
-    ASSAY__SET_INT(&p, softmax_last_dim, rows, extents[0]);
-    ASSAY__SET_INT(&p, softmax_last_dim, cols, extents[1]);
-    ASSAY_TRY(assay__typed_tensor(a->input, a->dtype, 2, extents, &operands[0]));
-    ASSAY_TRY(assay__typed_tensor(a->output, a->dtype, 2, extents, &operands[1]));
-    return assay__typed_run(t, &p, operands, 2, 0);
+    return extents[2] != 1 ? run_along(t, &softmax_op, a, extents, true) : run_last(t, a, extents);
 }
 
 assay_status assay_softmax(assay_engine *engine, const assay_axis_args *args, assay_call *call)

@@ -26,13 +26,25 @@ static void leave_gate(assay_engine *engine)
     }
 }
 
+/* Whoever comes while the device is taken anew waits for it. */
+static bool wait_for_recovery(assay_engine *engine)
+{
+    pthread_mutex_lock(&engine->life);
+    while (engine->is_recovering)
+        pthread_cond_wait(&engine->idle, &engine->life);
+    const bool is_ready = assay_engine_is_initialized(engine);
+    pthread_mutex_unlock(&engine->life);
+    return is_ready;
+}
+
 assay_status assay__engine_enter(assay_engine *engine, const char *what, assay__engine_call *call)
 {
-    if ((atomic_fetch_add(&engine->gate, GATE_CALL) & GATE_READY) == 0) {
+    while ((atomic_fetch_add(&engine->gate, GATE_CALL) & GATE_READY) == 0) {
         leave_gate(engine);
-        return assay__fail(ASSAY_NOT_INITIALIZED,
-                           "%s: engine '%s' is not initialized; call assay_engine_init first", what,
-                           assay_engine_name(engine));
+        if (!wait_for_recovery(engine))
+            return assay__fail(ASSAY_NOT_INITIALIZED,
+                               "%s: engine '%s' is not initialized; call assay_engine_init first",
+                               what, assay_engine_name(engine));
     }
     call->engine = engine;
     call->what = what;
@@ -147,6 +159,8 @@ assay_status assay_engine_create(assay_context *context, const char *backend,
         free(engine);
         return assay__fail(ASSAY_NOMEM, "engine: no memory");
     }
+    static _Atomic uint64_t serials;
+    engine->serial = atomic_fetch_add(&serials, 1) + 1;
     engine->context = context;
     engine->plugin = plugin;
     engine->backend = plugin->backend;
@@ -207,10 +221,8 @@ static assay_status open_backend(assay_engine *engine)
     return status;
 }
 
-static void add_rates(const assay_engine *engine, assay_device_profile *profile)
+void assay__add_rates(assay_context *context, assay_device_profile *profile)
 {
-    assay_context *context = engine->context;
-
     profile->flops_per_ns = profile->bytes_per_ns = (double)NAN;
     if (profile->location != ASSAY_LOCATION_CPU)
         return;
@@ -246,6 +258,8 @@ assay_status assay_engine_init(assay_engine *engine, size_t device)
     assay_status status = ASSAY_OK;
 
     pthread_mutex_lock(&engine->life);
+    while (engine->is_recovering)
+        pthread_cond_wait(&engine->idle, &engine->life);
     if (!assay_engine_is_initialized(engine)) {
         status = init(engine, device);
         if (status == ASSAY_OK)
@@ -272,6 +286,8 @@ assay_status assay_engine_shutdown(assay_engine *engine)
     if (engine->lives_always)
         return ASSAY_OK;
     pthread_mutex_lock(&engine->life);
+    while (engine->is_recovering)
+        pthread_cond_wait(&engine->idle, &engine->life);
     if (assay_engine_is_initialized(engine)) {
         close_gate(engine);
         status = assay__backend_flush(&engine->backend);
@@ -320,15 +336,31 @@ bool assay_engine_is_lost(assay_engine *engine)
     return assay_engine_state(engine, &state) == ASSAY_OK && state.is_lost != 0;
 }
 
+/* With `life` held and the engine initialised: nobody is inside while buffers go. */
+static assay_status recover(assay_engine *engine)
+{
+    ASSAY_TRY(assay__engine_needs(engine, ASSAY_FEATURE_RECOVERY));
+    engine->is_recovering = true;
+    close_gate(engine);
+    assay_status status = assay__backend_recover(&engine->backend);
+    atomic_fetch_or(&engine->gate, GATE_READY);
+    engine->is_recovering = false;
+    pthread_cond_broadcast(&engine->idle);
+    return status;
+}
+
 assay_status assay_engine_recover(assay_engine *engine)
 {
-    assay__engine_call call;
-
-    ASSAY_TRY(assay__engine_enter(engine, "recover", &call));
-    assay_status status = assay__engine_needs(engine, ASSAY_FEATURE_RECOVERY);
-    if (status == ASSAY_OK)
-        status = assay__backend_recover(&engine->backend);
-    return assay__engine_leave(&call, status, NULL);
+    pthread_mutex_lock(&engine->life);
+    while (engine->is_recovering)
+        pthread_cond_wait(&engine->idle, &engine->life);
+    assay_status status =
+        assay_engine_is_initialized(engine)
+            ? recover(engine)
+            : assay__fail(ASSAY_NOT_INITIALIZED, "recover: engine '%s' is not initialized",
+                          assay_engine_name(engine));
+    pthread_mutex_unlock(&engine->life);
+    return status;
 }
 
 /* ---- what it is ---- */
@@ -358,7 +390,7 @@ assay_status assay_engine_profile(assay_engine *engine, assay_device_profile *ou
 
     ASSAY_TRY(assay__engine_enter(engine, "profile", &call));
     *out = engine->profile;
-    add_rates(engine, out);
+    assay__add_rates(engine->context, out);
     return assay__engine_leave(&call, ASSAY_OK, NULL);
 }
 

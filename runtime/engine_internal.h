@@ -31,6 +31,7 @@ typedef struct assay__trace {
 } assay__trace;
 
 struct assay_engine {
+    uint64_t serial;        /* unique in the process */
     assay_context *context; /* borrowed */
     assay__plugin *plugin;  /* the context's */
     assay__backend backend; /* an instance of its own */
@@ -40,7 +41,8 @@ struct assay_engine {
     /* Bit 0: initialised.  The rest: twice the calls under way. */
     _Atomic uint64_t gate;
     pthread_mutex_t life; /* init, shutdown, recover: one at a time */
-    pthread_cond_t idle;  /* the last call has left */
+    pthread_cond_t idle;  /* the last call has left, or a recovery has ended */
+    bool is_recovering;   /* with `life` */
     size_t device;
     assay_device_profile profile; /* of `device`; const while initialised */
     _Atomic uint64_t counts[ASSAY__ENGINE_COUNTS];
@@ -62,6 +64,9 @@ assay_status assay__engine_leave(const assay__engine_call *call, assay_status st
 
 /* Inside a call: ASSAY_UNSUPPORTED without the feature. */
 assay_status assay__engine_needs(const assay_engine *engine, assay_feature feature);
+
+/* What was measured of the host, by the context's store; NaN for what is none, or apart. */
+void assay__add_rates(assay_context *context, assay_device_profile *profile);
 
 static inline void assay__engine_count(assay_engine *engine, int what, uint64_t by)
 {

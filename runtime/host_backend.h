@@ -22,13 +22,14 @@ typedef struct assay__host_slot {
 } assay__host_slot;
 
 /* What a plug-in counts; the names of assay_metric, in this order. */
-#define ASSAY__HOST_METRICS(X)                                                    \
-    X(allocs)                                                                     \
-    X(frees)                                                                      \
-    X(uploads)                                                                    \
-    X(upload_bytes)                                                               \
-    X(downloads) X(download_bytes) X(copies) X(copy_bytes) X(fills) X(fill_bytes) \
-        X(staging_operations) X(launches) X(queued_launches) X(faults) X(recoveries)
+#define ASSAY__HOST_METRICS(X)                                                             \
+    X(allocs)                                                                              \
+    X(frees)                                                                               \
+    X(uploads)                                                                             \
+    X(upload_bytes)                                                                        \
+    X(downloads)                                                                           \
+    X(download_bytes) X(copies) X(copy_bytes) X(fills) X(fill_bytes) X(staging_operations) \
+        X(launches) X(queued_launches) X(faults) X(recoveries)
 enum {
 #define X(name) ASSAY__HOST_COUNT_##name,
     ASSAY__HOST_METRICS(X)
@@ -166,15 +167,15 @@ uint64_t assay__host_now_ns(void);
     .copy = assay__host_copy, .fill = assay__host_fill, .wrap = assay__host_wrap,             \
     .synchronize = assay__host_synchronize, .flush = assay__host_synchronize,                 \
     .state = assay__host_state, .recover = assay__host_recover, .upload = assay__host_upload, \
-    .download = assay__host_download, .map = assay__host_map,                                 \
-    .queue_create = assay__host_queue_create, .queue_destroy = assay__host_queue_destroy,     \
-    .queue_wait = assay__host_queue_wait, .event_create = assay__host_event_create,           \
-    .event_destroy = assay__host_event_destroy, .event_record = assay__host_event_record,     \
-    .event_wait = assay__host_event_wait, .event_ready = assay__host_event_ready,             \
-    .event_elapsed = assay__host_event_elapsed, .metrics = assay__host_metrics
+    .download = assay__host_download, .queue_create = assay__host_queue_create,               \
+    .queue_destroy = assay__host_queue_destroy, .queue_wait = assay__host_queue_wait,         \
+    .event_create = assay__host_event_create, .event_destroy = assay__host_event_destroy,     \
+    .event_record = assay__host_event_record, .event_wait = assay__host_event_wait,           \
+    .event_ready = assay__host_event_ready, .event_elapsed = assay__host_event_elapsed,       \
+    .metrics = assay__host_metrics
 #define ASSAY__HOST_BACKEND_SLOTS                                       \
     ASSAY__HOST_MEMORY_SLOTS, .device_count = assay__host_device_count, \
                               .device_info = assay__host_device_info,   \
-                              .device_profile = assay__host_device_profile
+                              .device_profile = assay__host_device_profile, .map = assay__host_map
 
 #endif

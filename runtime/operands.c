@@ -67,6 +67,17 @@ static bool span_of(const assay_tensor *t, span *out)
     return true;
 }
 
+bool assay__tensor_span(const assay_tensor *t, int64_t *from, int64_t *to)
+{
+    span s;
+
+    if (!span_of(t, &s))
+        return false;
+    *from = s.from;
+    *to = s.to;
+    return true;
+}
+
 static assay_status check_place(const assay_tensor *t, size_t i)
 {
     uint64_t address = (uint64_t)(uintptr_t)t->buffer.at.host, size = t->buffer.size_bytes;

@@ -15,4 +15,8 @@ bool assay__op_in_place(const assay_op_info *info);
 assay_status assay__operands_check(const assay_problem *p, const assay_tensor *operands,
                                    size_t count);
 
+/* Bytes [*from, *to) that the elements of a view take, counted from its element (0, ..., 0).
+ * false: beyond 63 bits. */
+bool assay__tensor_span(const assay_tensor *t, int64_t *from, int64_t *to);
+
 #endif

@@ -141,7 +141,8 @@ typedef struct assay__run_on {
     const assay__backend *backend; /* open */
     const assay_manifest *manifest;
     assay_queue *queue;          /* NULL: none */
-    const assay_tensor *handles; /* the operands as buffers of that instance, for the queue */
+    bool is_apart;               /* the host does not reach its memory */
+    const assay_tensor *handles; /* the operands as buffers of it, for the two above */
     uint32_t launches;           /* out */
     uint64_t copied_bytes;       /* out */
 } assay__run_on;

@@ -100,7 +100,7 @@ static void clear_copies(copies *c, size_t count)
 
 /* Only what the route names is copied, and only where the tensor at hand needs it. */
 static assay_status fit_operands(const assay_route *route, const assay_kernel_desc *desc, copies *c,
-                                 size_t count)
+                                 size_t count, bool may_copy)
 {
     char why[128] = "";
 
@@ -109,6 +109,11 @@ static assay_status fit_operands(const assay_route *route, const assay_kernel_de
             continue;
         if ((assay_route_copies(route) >> i & 1) == 0)
             return assay__fail(ASSAY_INVALID, "kernel %s: %s", desc->name, why);
+        if (!may_copy)
+            return assay__fail(ASSAY_UNSUPPORTED,
+                               "operand %zu would have to be copied on the host first; make it "
+                               "contiguous",
+                               i);
         ASSAY_TRY(copy_operand(c, i));
     }
     return ASSAY_OK;
@@ -151,20 +156,10 @@ static bool is_empty(const assay_problem *problem, const assay_tensor *operands)
     return true;
 }
 
-/* Work in a queue has what it needs for as long as it waits: nothing that this call would free. */
-static assay_status check_queued(const assay__interned *v, const assay__run_on *on, const copies *c,
-                                 size_t count)
+/* Work in a queue, or apart from the host, has nothing that this call would make and free. */
+static bool is_as_given(const assay__run_on *on)
 {
-    if (v->binding.manifest != on->manifest)
-        return assay__fail(ASSAY_UNSUPPORTED, "kernel %s of '%s' cannot run in a queue of '%s'",
-                           v->binding.desc->name, v->binding.manifest->name, on->manifest->name);
-    for (size_t i = 0; i < count; i++)
-        if (c->memory[i] != NULL)
-            return assay__fail(ASSAY_UNSUPPORTED,
-                               "operand %zu would have to be copied first, which a queue cannot "
-                               "wait for; make it contiguous",
-                               i);
-    return ASSAY_OK;
+    return on != NULL && (on->queue != NULL || on->is_apart);
 }
 
 static void count_work(assay__run_on *on, const copies *c, size_t count)
@@ -181,13 +176,15 @@ static void count_work(assay__run_on *on, const copies *c, size_t count)
 static assay_status run_on(assay_context *context, assay__interned *v, const assay_route *route,
                            const assay_problem *problem, copies *c, size_t count, assay__run_on *on)
 {
-    ASSAY_TRY(fit_operands(route, v->binding.desc, c, count));
+    if (is_as_given(on) && v->binding.manifest != on->manifest)
+        return assay__fail(ASSAY_UNSUPPORTED,
+                           "kernel %s of '%s' cannot run in a queue or on a device of '%s'",
+                           v->binding.desc->name, v->binding.manifest->name, on->manifest->name);
+    ASSAY_TRY(fit_operands(route, v->binding.desc, c, count, !is_as_given(on)));
     if (on == NULL || backend_of(v, on) != on->backend)
         ASSAY_TRY(open_backend(context, v));
-    if (on != NULL && on->queue != NULL) {
-        ASSAY_TRY(check_queued(v, on, c, count));
+    if (is_as_given(on))
         memcpy(c->operands, on->handles, count * sizeof *c->operands);
-    }
     if (on != NULL)
         count_work(on, c, count);
     return launch_kernel(v, problem, c->operands, count, on);

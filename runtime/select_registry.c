@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/engine_internal.h"
 #include "runtime/error.h"
 #include "runtime/pick_internal.h"
 #include "runtime/select_internal.h"
@@ -180,15 +181,6 @@ void assay__registry_ask(assay_registry *registry, assay__registry_entry *entry)
 
 /* ---- entries as others see them ---- */
 
-/* Rates are the store's, which may be read anew at any time. */
-static void add_rates(assay_context *context, assay_device_profile *profile)
-{
-    pthread_mutex_lock(&context->answering);
-    profile->flops_per_ns = context->store_data->of_f32.flops_per_ns;
-    profile->bytes_per_ns = context->store_data->of_f32.bytes_per_ns;
-    pthread_mutex_unlock(&context->answering);
-}
-
 static void fill(assay_registry *registry, assay__registry_entry *e, assay_backend_entry *out)
 {
     const assay_manifest *m = e->plugin->manifest;
@@ -205,8 +197,8 @@ static void fill(assay_registry *registry, assay__registry_entry *e, assay_backe
     out->dispatches = m->kernel_count > 0;
     out->profile = e->profile;
     out->features = e->profile.features;
-    if (e->trouble[0] == '\0' && out->profile.location == ASSAY_LOCATION_CPU)
-        add_rates(registry->context, &out->profile);
+    if (e->trouble[0] == '\0') /* the store may be read anew at any time */
+        assay__add_rates(registry->context, &out->profile);
     (void)snprintf(out->reason, sizeof out->reason, "%s",
                    e->is_off ? "switched off by assay_backend_set_available" : e->trouble);
 }

@@ -7,6 +7,7 @@
  *
  *   seed=N            of all noise; default 1
  *   devices=N         default 1
+ *   discrete=N        1: the host does not reach its memory, as of a device apart; default 0
  *   visits=FILE       a counter: each process that opens the backend takes the next number, which
  *                     seeds its own stream of noise.  Without it $ASSAY_FAKE_VISIT, else 0
  *   stays=FILE        a byte for each stay that ended
@@ -53,7 +54,7 @@ typedef struct fake_rule {
 
 typedef struct fake_script {
     uint64_t seed, visit;
-    int64_t devices;
+    int64_t devices, discrete;
     double resolution, overhead;
     char visits[256], stays[256];
     fake_rule rules[FAKE_MAX_RULES];

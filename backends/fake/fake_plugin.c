@@ -141,12 +141,26 @@ static assay_status fake_device_profile(assay_instance *instance, size_t device,
     ASSAY_TRY(fake_device_info(instance, device, &info));
     ASSAY_TRY(assay__host_test_profile(instance, 0, out));
     out->features |= UINT64_C(1) << ASSAY_FEATURE_DEVICE_TIMESTAMPS;
+    if (fake_current.discrete != 0) {
+        out->features &= ~(UINT64_C(1) << ASSAY_FEATURE_UNIFIED_MEMORY);
+        out->memory = ASSAY_MEMORY_DEVICE;
+        out->paths[ASSAY_LOCATION_CPU] = 1u << ASSAY_PATH_STAGING;
+    }
     out->timing = ASSAY_TIMING_DEVICE;
     out->location_index = (uint32_t)device;
     out->memory_bytes = info.memory_bytes;
     out->last_cache_bytes = info.last_cache_bytes;
     out->compute_units = info.compute_units;
     return ASSAY_OK;
+}
+
+static assay_status fake_map(assay_instance *instance, assay_buffer buffer, void **host,
+                             uint64_t *bytes)
+{
+    if (fake_current.discrete != 0 && buffer.owner != 0)
+        return assay__host_fail(instance, ASSAY_UNSUPPORTED,
+                                "map: the script says that memory is the device's own");
+    return assay__host_map(instance, buffer, host, bytes);
 }
 
 static assay_status fake_select_device(assay_instance *instance, size_t device)
@@ -245,6 +259,7 @@ static const assay_backend backend = {
     .measure = fake_measure,
     .device_profile = fake_device_profile,
     .select_device = fake_select_device,
+    .map = fake_map,
     .inject = assay__host_inject,
 };
 

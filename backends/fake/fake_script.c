@@ -100,6 +100,8 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         script->seed = (uint64_t)number;
     else if (strcmp(name, "devices") == 0)
         script->devices = number;
+    else if (strcmp(name, "discrete") == 0)
+        script->discrete = number;
     else
         return false;
     return true;

@@ -148,6 +148,7 @@ static const assay_backend backend = {
     .device_count = assay__host_device_count,
     .device_info = assay__host_device_info,
     .device_profile = assay__host_test_profile,
+    .map = assay__host_map,
     .open = ref_open,
     .library_identity = assay__host_library_identity,
     .launch = assay__host_launch,

@@ -51,12 +51,14 @@ typedef struct assay_execution {
     int64_t failed_item; /* batched: the product that failed first; -1: none */
 } assay_execution;
 
-/* Room of a call site: what was picked there last, and workspace.  Zero-initialised, one a site and
- * thread; assay_call_site_clear frees it.  Calls without one pick and allocate anew. */
+/* Room of a call site: what was picked there last, workspace, and what was checked.  A call that
+ * says the same again, over whatever memory, is checked for that memory alone, picks nothing and
+ * allocates nothing.  Zero-initialised, one a site and thread; assay_call_site_clear frees it. */
 typedef struct assay_call_site {
     assay_site pick[2];
     void *workspace; /* owned */
     size_t workspace_bytes;
+    void *again; /* owned */
 } assay_call_site;
 void assay_call_site_clear(assay_call_site *site);
 

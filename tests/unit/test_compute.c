@@ -409,6 +409,9 @@ START_TEST(record_says_what_ran)
     ck_assert_uint_eq(record.bytes, (6 * 4 + 4 * 5 + 2 * 6 * 5) * 8);
     ck_assert_int_eq(record.failed_item, -1);
     ck_assert(!assay_digest_equal(&record.revision, &(assay_digest){{0}}));
+    record.struct_size = 0;
+    engine_refuses(assay_gemm(engine, &g, &call), ASSAY_INVALID, "record's struct_size");
+    record.struct_size = sizeof record;
     g.m = 0;
     ck_assert_int_eq(assay_gemm(engine, &g, &call), ASSAY_OK);
     ck_assert_str_eq(record.kernel, "");
@@ -434,6 +437,61 @@ START_TEST(site_answers_its_own_question)
             ck_assert_int_eq(assay_gemm(engine, &g, &call), ASSAY_OK);
             expect_want(&g);
         }
+    assay_call_site_clear(&site);
+}
+END_TEST
+
+/* Calls that say the same again are short, and their memory is checked as ever. */
+START_TEST(site_repeats_are_checked)
+{
+    static float memory[3][80];
+    assay_call_site site = {0};
+    assay_execution record = {.struct_size = sizeof record};
+    assay_call call = {.struct_size = sizeof call, .site = &site, .record = &record};
+    assay_place p[3];
+    char first[64] = "";
+
+    open_engine(_i);
+    for (int i = 0; i < 3; i++)
+        p[i] = (assay_place){.buffer = wrap(memory[i], sizeof memory[i])};
+#define ADD(x, y, z) assay_binary(engine, ASSAY_BINARY_ADD, ASSAY_F32, (x), (y), (z), 16, &call)
+    for (int round = 0; round < 6; round++) {
+        for (int i = 0; i < 80; i++) {
+            memory[0][i] = (float)(i + round);
+            memory[1][i] = (float)(i * round);
+            memory[2][i] = -1.0f;
+        }
+        for (int i = 0; i < 3; i++) /* other places, other alignments */
+            p[i].byte_offset = (uint64_t)round * 16 + (round == 4 ? 4 : 0);
+        ck_assert_int_eq(ADD(p[0], p[1], p[2]), ASSAY_OK);
+        const size_t at = p[2].byte_offset / 4;
+        for (size_t i = 0; i < 16; i++)
+            ck_assert(memory[2][at + i] == memory[0][at + i] + memory[1][at + i]);
+        ck_assert((at == 0 || memory[2][at - 1] == -1.0f) && memory[2][at + 16] == -1.0f);
+        ck_assert_uint_eq(record.bytes, 3 * 16 * 4);
+        ck_assert_uint_ge(record.launches, 1);
+        if (round == 0)
+            strcpy(first, record.kernel);
+        ck_assert_str_eq(record.kernel, first);
+    }
+    assay_place beyond = p[0], shifted = p[0];
+    beyond.byte_offset = 80 * 4 - 60;
+    shifted.byte_offset += 4;
+    for (int round = 0; round < 2; round++) {
+        engine_refuses(ADD(beyond, p[1], p[2]), ASSAY_INVALID, "operand 0");
+        engine_refuses(ADD(p[0], p[1], beyond), ASSAY_INVALID, "operand 2");
+        engine_refuses(ADD(p[0], p[1], shifted), ASSAY_INVALID, "overlaps");
+        ck_assert_int_eq(ADD(p[0], p[1], p[0]), ASSAY_OK); /* in place */
+        ck_assert_int_eq(ADD(p[0], p[1], p[2]), ASSAY_OK);
+        engine_refuses(
+            assay_binary(engine, ASSAY_BINARY_ADD, ASSAY_F32, p[0], p[1], p[2], -1, &call),
+            ASSAY_INVALID, "negative");
+    }
+    ck_assert_int_eq(assay_engine_free(engine, p[1].buffer), ASSAY_OK);
+    engine_refuses(ADD(p[0], p[1], p[2]), ASSAY_FREED, "operand 1");
+    ck_assert_int_eq(assay_engine_shutdown(engine), ASSAY_OK);
+    engine_refuses(ADD(p[0], p[0], p[2]), ASSAY_NOT_INITIALIZED, "binary");
+#undef ADD
     assay_call_site_clear(&site);
 }
 END_TEST
@@ -466,6 +524,7 @@ int main(void)
     tcase_add_loop_test(all, mixed_rounds_inputs_once, 0, 4);
     tcase_add_loop_test(all, record_says_what_ran, 0, 2);
     tcase_add_loop_test(all, site_answers_its_own_question, 0, 2);
+    tcase_add_loop_test(all, site_repeats_are_checked, 0, 2);
     tcase_add_loop_test(all, tolerance_without_evidence_has_no_route, 0, 2);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);

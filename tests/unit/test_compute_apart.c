@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_compute_apart.c -- typed calls on a device whose memory the host does not reach,
+ * which backend fake scripts: native there, on the host where that is allowed, refused else. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/engine_case.h"
+
+static assay_context *context;
+static assay_engine *engine;
+
+static void setup(void)
+{
+    setenv("ASSAY_FAKE", "discrete=1", 1);
+    context = engine_context();
+}
+
+static void teardown(void)
+{
+    assay_engine_destroy(&engine);
+    assay_close(&context);
+}
+
+static void open_engine(bool allow)
+{
+    const assay_engine_options options = {.struct_size = sizeof options,
+                                          .allow_host_fallback = allow};
+
+    ck_assert_int_eq(assay_engine_create(context, "fake", &options, &engine), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_init(engine, 0), ASSAY_OK);
+}
+
+static assay_place uploaded(const void *bytes, uint64_t size)
+{
+    assay_place p = {.buffer = engine_alloc(engine, size)};
+
+    ck_assert_int_eq(assay_engine_upload(engine, p.buffer, bytes, size), ASSAY_OK);
+    return p;
+}
+
+START_TEST(apart_memory_is_not_mapped)
+{
+    void *host;
+
+    open_engine(false);
+    assay_buffer b = engine_alloc(engine, 64);
+    ck_assert(!assay_engine_supports(engine, ASSAY_FEATURE_UNIFIED_MEMORY));
+    engine_refuses(assay_engine_map(engine, b, &host), ASSAY_UNSUPPORTED, "unified_memory");
+}
+END_TEST
+
+START_TEST(apart_own_kernels_take_handles)
+{
+    const float x[4] = {1, 2, 3, 4};
+    float y[4];
+    assay_execution record = {.struct_size = sizeof record};
+    assay_call call = {.struct_size = sizeof call, .record = &record};
+
+    open_engine(false);
+    const assay_place a = uploaded(x, sizeof x), out = uploaded(x, sizeof x);
+    ck_assert_msg(assay_binary(engine, ASSAY_BINARY_ADD, ASSAY_F32, a, a, out, 4, &call) ==
+                      ASSAY_OK,
+                  "%s", assay_last_error());
+    ck_assert_int_eq(assay_engine_download(engine, y, out.buffer, sizeof y), ASSAY_OK);
+    ck_assert(y[0] == 2 && y[3] == 8);
+    ck_assert_int_eq(record.ran_on, ASSAY_RAN_NATIVE);
+    ck_assert_str_eq(record.backend, "fake");
+    ck_assert_uint_eq(record.transfers, 0);
+}
+END_TEST
+
+/* Checks see handles as they see memory: overlaps, ends, buffers that are gone. */
+START_TEST(apart_operands_are_checked)
+{
+    const float x[8] = {0};
+    float host[8] = {0};
+
+    open_engine(true);
+    assay_place a = uploaded(x, sizeof x), b = uploaded(x, sizeof x), shifted = a, beyond = b;
+    shifted.byte_offset = 4;
+    engine_refuses(assay_binary(engine, ASSAY_BINARY_ADD, ASSAY_F32, a, b, shifted, 4, NULL),
+                   ASSAY_INVALID, "overlaps");
+    beyond.byte_offset = 20;
+    engine_refuses(assay_binary(engine, ASSAY_BINARY_ADD, ASSAY_F32, a, beyond, b, 4, NULL),
+                   ASSAY_INVALID, "operand 1");
+    const assay_place outside = {.buffer = {.at.host = host, .size_bytes = sizeof host}};
+    engine_refuses(assay_binary(engine, ASSAY_BINARY_ADD, ASSAY_F32, a, outside, b, 4, NULL),
+                   ASSAY_INVALID, "upload it");
+    ck_assert_int_eq(assay_engine_free(engine, b.buffer), ASSAY_OK);
+    engine_refuses(assay_binary(engine, ASSAY_BINARY_ADD, ASSAY_F32, a, b, a, 4, NULL), ASSAY_FREED,
+                   "freed");
+    engine_refuses(assay_unary(engine, ASSAY_UNARY_EXP, ASSAY_F32, b, a, 4, NULL), ASSAY_FREED,
+                   "freed");
+}
+END_TEST
+
+START_TEST(apart_fallback_only_when_allowed)
+{
+    const float x[4] = {0, 1, 2, 3};
+    float y[4];
+    assay_execution record = {.struct_size = sizeof record};
+    assay_call call = {.struct_size = sizeof call, .record = &record};
+
+    open_engine(_i == 1);
+    const assay_place a = uploaded(x, sizeof x), out = uploaded(x, sizeof x);
+    assay_status status = assay_unary(engine, ASSAY_UNARY_EXP, ASSAY_F32, a, out, 4, &call);
+    if (_i == 0) {
+        engine_refuses(status, ASSAY_UNSUPPORTED, "no kernel of fake");
+        return;
+    }
+    ck_assert_msg(status == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_int_eq(assay_engine_download(engine, y, out.buffer, sizeof y), ASSAY_OK);
+    for (int i = 0; i < 4; i++)
+        ck_assert(fabs((double)y[i] - exp((double)x[i])) < 1e-5);
+    ck_assert_int_eq(record.ran_on, ASSAY_RAN_HOST_FALLBACK);
+    ck_assert_str_ne(record.backend, "fake");
+    ck_assert_uint_eq(record.transfers, 3); /* both over, the result back */
+    ck_assert_uint_eq(record.transfer_bytes, 48);
+}
+END_TEST
+
+/* What lies between the lines of a result stays, and the old C is read. */
+START_TEST(apart_fallback_keeps_what_lies_between)
+{
+    const double x[6] = {1, 2, 3, 4, 5, 6}, old[8] = {1, 1, 7, 7, 1, 1, 7, 7};
+    const double want[8] = {8, 11, 7, 7, 16, 23, 7, 7}; /* [1 3; 2 4] [1 3; 2 4] + 1 */
+    double y[8];
+
+    open_engine(true);
+    const assay_gemm_args g = {.struct_size = sizeof g,
+                               .dtype = ASSAY_F64,
+                               .m = 2,
+                               .n = 2,
+                               .k = 2,
+                               .alpha = 1.0,
+                               .beta = 1.0,
+                               .a = uploaded(x, sizeof x),
+                               .b = uploaded(x, sizeof x),
+                               .c = uploaded(old, sizeof old),
+                               .lda = 2,
+                               .ldb = 2,
+                               .ldc = 4};
+    ck_assert_msg(assay_gemm(engine, &g, NULL) == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_int_eq(assay_engine_download(engine, y, g.c.buffer, sizeof y), ASSAY_OK);
+    for (int i = 0; i < 8; i++)
+        ck_assert_msg(y[i] == want[i], "element %d: %g", i, y[i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("compute_apart");
+    TCase *all = tcase_create("apart");
+
+    tcase_add_checked_fixture(all, setup, teardown);
+    tcase_add_test(all, apart_memory_is_not_mapped);
+    tcase_add_test(all, apart_own_kernels_take_handles);
+    tcase_add_test(all, apart_operands_are_checked);
+    tcase_add_loop_test(all, apart_fallback_only_when_allowed, 0, 2);
+    tcase_add_test(all, apart_fallback_keeps_what_lies_between);
+    suite_add_tcase(s, all);
+    SRunner *runner = srunner_create(s);
+    setenv("OMP_WAIT_POLICY", "passive", 0); /* before any plug-in loads its thread library */
+    srunner_run_all(runner, CK_ENV);
+    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
