@@ -5,11 +5,14 @@
 #define ASSAY_ASSAY_H
 
 #include "assay/deployment.h"
+#include "assay/compute.h"
 #include "assay/digest.h"
 #include "assay/dtype.h"
+#include "assay/engine.h"
 #include "assay/op.h"
 #include "assay/pick.h"
 #include "assay/plugin.h"
+#include "assay/select.h"
 #include "assay/status.h"
 #include "assay/table.h"
 #include "assay/tensor.h"
