@@ -114,7 +114,8 @@ static void bench_calls(assay_context *context, assay_engine *engine)
 
 /* ---- transfers ---- */
 
-static void bench_transfers(assay_engine *engine, size_t bytes, const char *size)
+/* Of few bytes the call itself shows: told for information. */
+static void bench_transfers(assay_engine *engine, size_t bytes, const char *size, bool is_goal)
 {
     static double up[ROUNDS], down[ROUNDS], plain[ROUNDS];
     const int rounds = bytes > 1u << 22 ? 41 : ROUNDS;
@@ -147,7 +148,7 @@ static void bench_transfers(assay_engine *engine, size_t bytes, const char *size
         const bench_figure f = bench_median(way == 0 ? up : down, (size_t)rounds);
         snprintf(name, sizeof name, "engine: %s of %s over memcpy",
                  way == 0 ? "upload" : "download", size);
-        bench_print(name, f, "x", "memcpy in ns", peer, ">= 0.9", f.value >= 0.9);
+        bench_print(name, f, "x", "memcpy in ns", peer, is_goal ? ">= 0.9" : "", f.value >= 0.9);
     }
     MUST(assay_engine_free(engine, buffer));
     free(host);
@@ -163,8 +164,9 @@ int main(void)
     MUST(assay_engine_create(context, "cpu", NULL, &engine));
     MUST(assay_engine_init(engine, 0));
     bench_calls(context, engine);
-    bench_transfers(engine, 1u << 16, "64 KiB");
-    bench_transfers(engine, 1u << 26, "64 MiB");
+    bench_transfers(engine, 1u << 16, "64 KiB", false);
+    bench_transfers(engine, 1u << 18, "256 KiB", true);
+    bench_transfers(engine, 1u << 26, "64 MiB", true);
     assay_engine_destroy(&engine);
     assay_close(&context);
     return EXIT_SUCCESS;

@@ -291,6 +291,7 @@ static assay_status run_mixed(assay__typed *t, assay_dtype precision,
             ASSAY_TRY(round_input(t, &from, precision, to, &p.operands[i]));
         else
             ASSAY_TRY(assay_tensor_host(to, precision, 3, from.dims, NULL, &p.operands[i]));
+        t->record.copied_bytes += reads ? 2 * (uint64_t)assay_tensor_elements(&from) : 0;
     }
     ASSAY_TRY(init_problem(&p.args.one, precision, 1, &p.problem));
     return assay__typed_run(t, &p.problem, p.operands, 3, 0);

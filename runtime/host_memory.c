@@ -270,19 +270,40 @@ assay_status assay__host_fill(assay_instance *instance, assay_buffer dst, uint64
     return ASSAY_OK;
 }
 
+static assay_status find_piece(assay_instance *instance, const char *what,
+                               const assay_transfer *piece, size_t i, char **at)
+{
+    if (piece->host == NULL && piece->bytes > 0)
+        return assay__host_fail(instance, ASSAY_INVALID, "%s: piece %zu has no host memory", what,
+                                i);
+    return span(instance, what, piece->buffer, piece->offset, piece->bytes, at);
+}
+
+static void move_piece(const assay_transfer *piece, char *at, bool up)
+{
+    if (piece->bytes > 0)
+        memmove(up ? at : (char *)piece->host, up ? (char *)piece->host : at, piece->bytes);
+}
+
 /* All pieces are looked at before the first moves, and looked up again when they do: in between
  * others may free, which the second look refuses, as it would be without a batch. */
-static assay_status check_pieces(assay_instance *instance, const char *what,
-                                 const assay_transfer *pieces, size_t count, uint64_t *total)
+static assay_status move_all(assay_instance *instance, const char *what,
+                             const assay_transfer *pieces, size_t count, bool up, uint64_t *total)
 {
+    char *at;
+
     *total = 0;
     for (size_t i = 0; i < count; i++) {
-        char *at;
-        if (pieces[i].host == NULL && pieces[i].bytes > 0)
-            return assay__host_fail(instance, ASSAY_INVALID, "%s: piece %zu has no host memory",
-                                    what, i);
-        ASSAY_TRY(span(instance, what, pieces[i].buffer, pieces[i].offset, pieces[i].bytes, &at));
+        ASSAY_TRY(find_piece(instance, what, &pieces[i], i, &at));
         *total += pieces[i].bytes;
+    }
+    if (count == 1) {
+        move_piece(pieces, at, up);
+        return ASSAY_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ASSAY_TRY(find_piece(instance, what, &pieces[i], i, &at));
+        move_piece(&pieces[i], at, up);
     }
     return ASSAY_OK;
 }
@@ -293,14 +314,7 @@ static assay_status move_pieces(assay_instance *instance, const char *what,
     uint64_t total;
 
     ASSAY_TRY(assay__host_alive(instance, what));
-    ASSAY_TRY(check_pieces(instance, what, pieces, count, &total));
-    for (size_t i = 0; i < count; i++) {
-        char *at;
-        ASSAY_TRY(span(instance, what, pieces[i].buffer, pieces[i].offset, pieces[i].bytes, &at));
-        if (pieces[i].bytes > 0)
-            memmove(up ? at : (char *)pieces[i].host, up ? (char *)pieces[i].host : at,
-                    pieces[i].bytes);
-    }
+    ASSAY_TRY(move_all(instance, what, pieces, count, up, &total));
     assay__host_count(instance, ASSAY__HOST_COUNT_staging_operations, 1);
     assay__host_count(instance, up ? ASSAY__HOST_COUNT_uploads : ASSAY__HOST_COUNT_downloads,
                       count);
