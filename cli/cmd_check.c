@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* cli/cmd_check.c -- `assay check`: is the store sound, and what of it holds here. */
+/* cli/cmd_check.c -- `assay check`: is the store sound, and what of it holds here; or, of a
+ * backend, does it keep the contract. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/check_backend.h"
 #include "cli/check_results.h"
 #include "cli/cmd.h"
 #include "cli/cmd_common.h"
@@ -18,6 +20,7 @@ typedef struct check_args {
     assay__common common;
     const char *plugin_path;
     bool results;
+    assay__strlist rules;
 } check_args;
 
 static const assay__arg rows[] = {
@@ -31,16 +34,27 @@ static const assay__arg rows[] = {
      .offset = offsetof(check_args, results),
      .help = "run the winner of each route once, on the inputs that it was checked with, and "
              "compare the bits"},
+    {.name = "rule",
+     .kind = ASSAY__ARG_REPEAT,
+     .offset = offsetof(check_args, rules),
+     .metavar = "GLOB",
+     .help = "of a backend: only rules with these names"},
 };
 
 static const assay__args_spec spec = {
     .command = "assay check",
     .summary =
         "Checks that a store is sound and says what of it holds for this program and machine",
-    .example = "assay check --db assay.db\nassay check --db assay.db --results --json",
-    .notes = "The store is only read. Exit code 1: a route of this machine is idle, a kernel was\n"
-             "measured in another state and not since, no route holds here at all, or a winner no\n"
-             "longer gives what was checked; 3: the store cannot be used or is damaged.",
+    .example = "assay check --db assay.db\nassay check --db assay.db --results --json\n"
+               "assay check --backend cpu",
+    .notes =
+        "The store is only read. Exit code 1: a route of this machine is idle, a kernel was\n"
+        "measured in another state and not since, no route holds here at all, or a winner no\n"
+        "longer gives what was checked; 3: the store cannot be used or is damaged.\n"
+        "\n"
+        "With --backend NAME and neither --db nor --results no store is looked at: the backend\n"
+        "is tried against the contract of docs/backends.md, each rule in a process of its own.\n"
+        "Exit code 1: it breaks a rule; 4: it is not available.",
 };
 
 static const char *const state_names[ASSAY__CHECK_STATES] = {
@@ -369,9 +383,42 @@ static int run(const check_args *a)
     return code;
 }
 
+/* Told from one that was given by its address. */
+static const char default_db[] = "assay.db";
+
+/* By the option: $ASSAY_BACKEND narrows what commands look at and asks for nothing. */
+static bool names_backend(int argc, char **argv)
+{
+    static const char option[] = "--backend";
+
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], option, sizeof option - 1) == 0 &&
+            (argv[i][sizeof option - 1] == '\0' || argv[i][sizeof option - 1] == '='))
+            return true;
+    return false;
+}
+
+static bool is_of_backend(const check_args *a, bool is_named)
+{
+    return a->rules.count > 0 || (is_named && a->common.db == default_db && !a->results);
+}
+
+static int run_backend(const check_args *a)
+{
+    if (a->common.backends.count != 1)
+        return assay__cmd_fail("check", assay__fail(ASSAY_INVALID,
+                                                    "--backend: one is tried at a time; with --db "
+                                                    "a store is checked for several"));
+    return assay__check_backend(a->common.backends.items[0], a->plugin_path, &a->rules,
+                                a->common.is_json);
+}
+
 int cmd_check(int argc, char **argv)
 {
     check_args a = {.common = ASSAY__COMMON_DEFAULTS};
+    const bool is_named = names_backend(argc, argv);
+
+    a.common.db = default_db;
     const assay__arg_table tables[] = {
         assay__common_table(&a.common, ASSAY__COMMON(DB) | ASSAY__COMMON(JSON) |
                                            ASSAY__COMMON(QUIET) | ASSAY__COMMON(BACKEND)),
@@ -380,7 +427,7 @@ int cmd_check(int argc, char **argv)
     int code = 0;
 
     if (assay__cmd_begin(&spec, tables, 2, argc, argv, &code))
-        code = run(&a);
+        code = is_of_backend(&a, is_named) ? run_backend(&a) : run(&a);
     assay__args_clear(tables, 2);
     return code;
 }

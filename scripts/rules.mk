@@ -37,7 +37,7 @@ docs: default
 
 # ---- lint ------------------------------------------------------------------------------------
 # gcc's warnings are errors of every build. clang looks at the same files here, without making code.
-lint_c := $(shell find include $(wildcard support runtime backends tuner sweep calibrate contract db reports \
+lint_c := $(shell find include $(wildcard support runtime backends tuner sweep calibrate conform contract db reports \
             cli tools examples tests bench) -name '*.[ch]' | sort)
 syntax_c := $(filter-out examples/% tests/villains/% tests/many/%,$(filter %.c,$(lint_c)))
 syntax_ok := $(syntax_c:%.c=$(BUILD)/syntax/%.ok)

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# assay check --backend: the backends of this build keep the contract, and so does the example that is built
+# from the public headers alone; each way of breaking the example fails the rule that is named after it.
+. tests/support/expect.bash
+fail() { echo "$*" && exit 1; }
+lib=$ASSAY_BUILD/lib/assay
+
+# build NAME [-D...] -- the example out of tree, in a folder of its own.
+build() {
+    local folder=$WORK/$1
+    mkdir -p "$folder" "$WORK/include" && cp -r include/assay "$WORK/include/" || exit 1
+    cc -std=c11 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -Wl,-z,defs -Wl,--build-id "${@:2}" \
+        -I"$WORK/include" examples/backend_minimal/backend_minimal.c -pthread -o "$folder/assay_minimal.so" || exit 1
+}
+
+# What is here passes; a library that is not installed is exit code 4 of its backend.
+for backend in ref cpu fake openblas; do
+    assay check --backend $backend --plugins "$lib" >"$WORK/out" 2>"$WORK/err"
+    code=$?
+    [ $code = 4 ] && [ $backend = openblas ] && continue
+    [ $code = 0 ] || fail "$backend: exit $code: $(grep '^FAIL' "$WORK/out"; tail -n 1 "$WORK/out"; cat "$WORK/err")"
+    grep -q '^pass life_before_init$' "$WORK/out" || fail "$backend: no line a rule"
+    grep -qE '^[0-9]+ passed, 0 failed, [0-9]+ skipped$' <(tail -n 1 "$WORK/out") || fail "$backend: $(tail -n 1 "$WORK/out")"
+    # No rule is lost: as many lines as the sum says.
+    [ "$(grep -cE '^(pass|skip) ' "$WORK/out")" = "$(tail -n 1 "$WORK/out" | awk '{ print $1 + $5 }')" ] || fail "$backend: lines and sum differ"
+done
+
+# A device whose memory the host does not reach.
+ASSAY_FAKE=discrete=1 expect 0 '*skip memory_map: the backend has no unified_memory*pass kernels_matmul*0 failed*' '' \
+    assay check --backend fake --plugins "$lib"
+
+# Nothing of it is here.
+expect 4 '' 'assay check: *nobody*' assay check --backend nobody --plugins "$lib"
+expect 2 '' 'assay check: *one is tried at a time*' assay check --backend ref,cpu --plugins "$lib"
+expect 2 '' 'assay check: --rule: no rule *' assay check --backend ref --plugins "$lib" --rule 'no_such*'
+expect 0 $'pass life_state\n1 passed, 0 failed, 0 skipped' '' assay check --backend ref --plugins "$lib" --rule life_state
+# With a store it narrows what is looked at, as before; so does the environment.
+expect 3 '' '*none.db: store does not exist*' assay check --backend ref --db "$WORK/none.db"
+ASSAY_BACKEND=ref expect 3 '' 'assay check: assay.db: *' env -C "$WORK" assay check
+
+# Out of tree, found by the environment beside what is installed.
+build good
+export ASSAY_PLUGIN_PATH=$WORK/good
+expect 0 '*pass call_binary*pass kernels_add*[0-9] passed, 0 failed, *' '' assay check --backend minimal
+grep -q '^skip queue_runs_in_order: the backend has no async_compute$' "$WORK/stdout" || fail "queues: $(grep queue_ "$WORK/stdout")"
+grep -q '^skip kernels_matmul: the backend has no kernel of matmul$' "$WORK/stdout" || fail "matmul: $(grep kernels_matmul "$WORK/stdout")"
+for rule in handle_foreign handle_freed_twice memory_offsets memory_batch_all_or_nothing measure_spans call_by_forwarder; do
+    grep -q "^pass $rule$" "$WORK/stdout" || fail "$rule: $(grep "$rule" "$WORK/stdout")"
+done
+expect 0 '*' '' assay check --backend minimal --json
+query '.schema == "assay.check.backend/1" and .backend == "minimal" and .failed == 0'
+query '(.rules | length) == .passed + .failed + .skipped'
+query '[.rules[] | select(.verdict == "skip") | .reason | length > 0] | all'
+# Without the reference what needs it is left out, and nothing fails.
+unset ASSAY_PLUGIN_PATH
+expect 0 "*skip kernels_add: the plug-in 'ref'*0 failed*" '' assay check --backend minimal --plugins "$WORK/good"
+
+# broken SWITCH RULE REASON -- that rule fails, for that reason.
+broken() {
+    build "$1" "-D$1"
+    # The costly rules are not of interest here.
+    expect 1 '*' "assay check: backend 'minimal' breaks *" assay check --backend minimal --plugins "$WORK/$1:$lib" \
+        --rule 'life_*' --rule 'memory_*' --rule 'handle_*' --rule 'faults_*' --rule call_binary --rule kernels_add
+    # shellcheck disable=SC2053 # a glob on purpose
+    [[ $(grep "^FAIL $2: " "$WORK/stdout") == $3 ]] || fail "$1: $2 says: $(grep " $2" "$WORK/stdout")"
+}
+broken BREAK_DOUBLE_FREE handle_freed_twice '*OK instead of FREED*'
+grep -q '^pass memory_offsets$' "$WORK/stdout" || fail "BREAK_DOUBLE_FREE: $(grep ^FAIL "$WORK/stdout")"
+broken BREAK_COPY memory_offsets '*byte * of the buffer is *'
+grep -q '^pass handle_freed_twice$' "$WORK/stdout" || fail "BREAK_COPY: $(grep ^FAIL "$WORK/stdout")"
+broken BREAK_FEATURE faults_inject '*UNSUPPORTED instead of OK*fault injection*'
+[ "$(grep ^FAIL "$WORK/stdout" | grep -cv '^FAIL faults_')" = 0 ] || fail "BREAK_FEATURE: $(grep ^FAIL "$WORK/stdout")"
+broken BREAK_ADD kernels_add '*minimal_add_f32*element * instead of *'
+grep -q '^FAIL call_binary: ' "$WORK/stdout" || fail "BREAK_ADD: $(grep call_ "$WORK/stdout")"
+broken BREAK_CRASH memory_alloc_free '*signal 6*'
+grep -q '^pass memory_round_trip$' "$WORK/stdout" && fail "BREAK_CRASH: a rule that frees passed"
+grep -q '^pass life_before_init$' "$WORK/stdout" || fail "BREAK_CRASH: a crash took other rules with it"
+assay check --backend minimal --plugins "$WORK/BREAK_ADD:$lib" --rule 'kernels_a*' --json >"$WORK/stdout" 2>"$WORK/stderr"
+query '.failed > 0 and ([.rules[] | select(.rule == "kernels_add") | .verdict == "fail" and (.reason | length) > 0] | all)'
