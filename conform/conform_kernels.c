@@ -73,7 +73,7 @@ static assay_status run_kernel(const kernel_run *r, const assay_tensor *operands
 }
 
 /* *ran: false when the kernel declines. */
-static assay__conform_verdict judge_on_host(kernel_run *r, bool *ran)
+static assay__conform_verdict judge_on_host(const kernel_run *r, bool *ran)
 {
     assay__conform *c = r->c;
     assay_tensor operands[ASSAY_MAX_OPERANDS];
@@ -98,7 +98,7 @@ static assay__conform_verdict judge_on_host(kernel_run *r, bool *ran)
 
 /* ---- by the slot launch ---- */
 
-static assay__conform_verdict judge_on_device(kernel_run *r, bool *ran)
+static assay__conform_verdict judge_on_device(const kernel_run *r, bool *ran)
 {
     assay__conform *c = r->c;
     assay_buffer buffers[ASSAY_MAX_OPERANDS];
@@ -122,7 +122,7 @@ static assay__conform_verdict judge_on_device(kernel_run *r, bool *ran)
 
 /* ---- all of them ---- */
 
-static assay__conform_verdict judge_case(kernel_run *r)
+static assay__conform_verdict judge_case(const kernel_run *r)
 {
     const bool reaches = assay_engine_supports(r->c->engine, ASSAY_FEATURE_UNIFIED_MEMORY);
     bool ran = true;
@@ -133,18 +133,19 @@ static assay__conform_verdict judge_case(kernel_run *r)
     return ran && reaches ? judge_on_host(r, &ran) : ASSAY__CONFORM_PASS;
 }
 
-static assay__conform_verdict every_layout(kernel_run *r, const assay_problem *p, unsigned seed)
+static assay__conform_verdict every_layout(const kernel_run *of, const assay_problem *p,
+                                           unsigned seed)
 {
-    assay__conform *c = r->c;
+    assay__conform *c = of->c;
 
     for (int layout = 0; layout < ASSAY__CASE_LAYOUTS; layout++) {
+        kernel_run r = *of;
         assay__case k;
-        ASSAY__FINE(
-            assay__case_init(c->ref, p, r->row->desc, (assay__case_layout)layout, seed, &k));
-        r->k = &k;
-        name_run(r, (assay__case_layout)layout);
+        ASSAY__FINE(assay__case_init(c->ref, p, r.row->desc, (assay__case_layout)layout, seed, &k));
+        r.k = &k;
+        name_run(&r, (assay__case_layout)layout);
         if (layout == ASSAY__CASE_DENSE || !k.is_dense)
-            ASSAY__PART(judge_case(r));
+            ASSAY__PART(judge_case(&r));
         assay__case_clear(&k);
     }
     return ASSAY__CONFORM_PASS;

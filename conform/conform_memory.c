@@ -112,7 +112,7 @@ assay__conform_verdict assay__conform_memory_offsets(assay__conform *c)
     pattern(want, sizeof want, 1);
     ASSAY__PART(make(c, want, sizeof want, &b));
     for (size_t at = 0, length = 1; at + length <= sizeof want;
-         at += 13, length = length % 60 + 7) {
+         at += 13, length = length % 50 + 7) {
         pattern(part, length, (unsigned)at + 40);
         memcpy(want + at, part, length);
         ASSAY__FINE(assay_engine_upload_at(c->engine, b, at, part, length));
