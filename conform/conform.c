@@ -145,7 +145,7 @@ assay_status assay__conform_run(const char *rule_name, const char *backend, cons
                                 assay__conform_result *out)
 {
     assay__conform c = {.backend = backend};
-    rule r;
+    rule r = {.run = NULL};
 
     ASSAY_TRY(find_rule(rule_name, &r, &c.op));
     assay_status status = open_all(&c, plugin_path, r.start);

@@ -53,12 +53,10 @@ static assay__conform_verdict check_record(assay__conform *c, const char *what,
 
 /* ---- one call ---- */
 
-/* Indices and workspace lie in host memory, which a device apart does not reach: such a call is
- * refused there whatever kernels it has. */
+/* Or none for a device apart, whose workspace the host would have to reach. */
 static bool is_no_kernel(assay_status status)
 {
-    return status == ASSAY_UNSUPPORTED || status == ASSAY_NO_ROUTE ||
-           (status == ASSAY_INVALID && strstr(assay_last_error(), "lies in host memory") != NULL);
+    return status == ASSAY_UNSUPPORTED || status == ASSAY_NO_ROUTE;
 }
 
 static assay__conform_verdict judge_call(assay__conform *c, const assay__call_row *row,

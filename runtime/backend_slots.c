@@ -204,8 +204,13 @@ static assay_status check_piece(const assay_transfer *piece, size_t i)
 static assay_status copy_pieces(const assay__backend *b, const assay_transfer *pieces, size_t count,
                                 bool up)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const assay_buffer none = {.at.host = pieces[i].host};
         ASSAY_TRY(check_piece(&pieces[i], i));
+        /* Whose handle it is only the backend knows: a copy of nothing asks it. */
+        ASSAY_TRY(up ? assay__backend_copy(b, pieces[i].buffer, pieces[i].offset, none, 0, 0)
+                     : assay__backend_copy(b, none, 0, pieces[i].buffer, pieces[i].offset, 0));
+    }
     for (size_t i = 0; i < count; i++) {
         const assay_transfer *p = &pieces[i];
         const assay_buffer host = {.at.host = p->host, .size_bytes = p->bytes};

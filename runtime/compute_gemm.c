@@ -281,8 +281,13 @@ static assay_status run_mixed(assay__typed *t, assay_dtype precision,
 
     ASSAY_TRY(make_product("gemm_mixed_precision", b, ASSAY_F32, &p));
     ASSAY_TRY(assay_problem_check(&p.problem));
+    if (assay__engine_needs(t->engine, ASSAY_FEATURE_UNIFIED_MEMORY) != ASSAY_OK)
+        return assay__fail(ASSAY_UNSUPPORTED,
+                           "gemm_mixed_precision: its workspace is in host memory, which '%s' does "
+                           "not reach; cast A and B and call gemm",
+                           assay_engine_name(t->engine));
     const size_t of_a = rounded_bytes(&p.operands[0]), of_b = rounded_bytes(&p.operands[1]);
-    ASSAY_TRY(assay__typed_workspace(t, of_a + of_b, (void **)&memory));
+    ASSAY_TRY(assay__typed_workspace(t, of_a + of_b + 64, (void **)&memory));
     const bool reads = p.args.one.k > 0 && p.args.one.alpha != 0.0;
     for (int i = 0; i < 2; i++) {
         const assay_tensor from = p.operands[i];

@@ -235,6 +235,37 @@ static void *unconst(const int64_t *indices)
     return p.write;
 }
 
+/* Onto a device that does not reach the list. */
+static assay_status bring_indices(assay__typed *t, const assay_rows_args *a, assay_tensor *out)
+{
+    const assay__backend *backend = &t->engine->backend;
+    const uint64_t bytes = (uint64_t)a->count * sizeof *a->indices;
+    assay_buffer buffer;
+
+    ASSAY_TRY(assay__backend_alloc(backend, bytes, 64, &buffer));
+    const assay_transfer piece = {.buffer = buffer, .host = unconst(a->indices), .bytes = bytes};
+    assay_status status = assay__backend_upload(backend, &piece, 1);
+    if (status != ASSAY_OK) {
+        (void)assay__backend_free(backend, buffer);
+        return status;
+    }
+    out->buffer = buffer;
+    t->record.transfers++;
+    t->record.transfer_bytes += bytes;
+    return ASSAY_OK;
+}
+
+static assay_status run_indexed(assay__typed *t, const assay_problem *p, const assay_rows_args *a,
+                                assay_tensor operands[3])
+{
+    if (assay__engine_needs(t->engine, ASSAY_FEATURE_UNIFIED_MEMORY) == ASSAY_OK)
+        return assay__typed_run(t, p, operands, 3, 0);
+    ASSAY_TRY(bring_indices(t, a, &operands[1]));
+    assay_status status = assay__typed_run(t, p, operands, 3, 0);
+    (void)assay__backend_free(&t->engine->backend, operands[1].buffer);
+    return status;
+}
+
 static assay_status run_rows(assay__typed *t, const by_rows *op, const assay_rows_args *a)
 {
     const assay_dtype tuple[3] = {a->dtype, ASSAY_I64, a->dtype};
@@ -257,7 +288,7 @@ static assay_status run_rows(assay__typed *t, const by_rows *op, const assay_row
     ASSAY_TRY(assay_tensor_host(unconst(a->indices), ASSAY_I64, 1, &a->count, NULL, &operands[1]));
     ASSAY_TRY(
         assay__typed_tensor(a->output, a->dtype, 2, op->table_first ? some : table, &operands[2]));
-    return assay__typed_run(t, &p, operands, 3, 0);
+    return run_indexed(t, &p, a, operands);
 }
 
 static assay_status call_rows(assay_engine *engine, const char *what, const by_rows *op,

@@ -369,7 +369,15 @@ static assay_status resolve_slots(assay_instance *instance, const assay_launch *
     return ASSAY_OK;
 }
 
-/* A kernel would write to where there is nothing. */
+static bool has_elements(const assay_tensor *t)
+{
+    for (uint32_t d = 0; d < t->rank; d++)
+        if (t->dims[d] == 0)
+            return false;
+    return true;
+}
+
+/* A kernel would write to where there is nothing; to an operand of no elements it does not. */
 static assay_status check_plain(const assay_instance *instance, const assay_launch *launch,
                                 bool *has_slots)
 {
@@ -377,7 +385,7 @@ static assay_status check_plain(const assay_instance *instance, const assay_laun
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         const assay_buffer *b = &launch->operands[i].buffer;
         *has_slots = *has_slots || b->owner != 0;
-        if (b->owner == 0 && b->at.host == NULL)
+        if (b->owner == 0 && b->at.host == NULL && has_elements(&launch->operands[i]))
             return assay__host_fail(instance, ASSAY_INVALID, "operand %u: the buffer is NULL", i);
     }
     return ASSAY_OK;

@@ -149,7 +149,7 @@ static assay_status find(assay_instance *self, assay_buffer buffer, slot **out)
 static assay_status locate(assay_instance *self, assay_buffer buffer, char **memory,
                            uint64_t *bytes)
 {
-    slot *s;
+    slot *s = NULL;
 
     if (buffer.owner == 0) {
         if (buffer.at.host == NULL && buffer.size_bytes > 0)
@@ -168,8 +168,8 @@ static assay_status locate(assay_instance *self, assay_buffer buffer, char **mem
 static assay_status part(assay_instance *self, assay_buffer buffer, uint64_t offset, uint64_t bytes,
                          char **out)
 {
-    uint64_t size;
-    char *memory;
+    uint64_t size = 0;
+    char *memory = NULL;
 
     ASSAY_TRY(locate(self, buffer, &memory, &size));
     if (offset > size || bytes > size - offset)
@@ -245,7 +245,7 @@ static assay_status alloc(assay_instance *self, uint64_t bytes, uint64_t align, 
 
 static assay_status free_buffer(assay_instance *self, assay_buffer buffer)
 {
-    slot *s;
+    slot *s = NULL;
 
     if (buffer.owner == 0)
         return fail(self, ASSAY_INVALID, "minimal: the memory is the caller's, not of alloc");

@@ -132,7 +132,7 @@ expect 2 '' '*link.db: file exists; merge makes a new store*' assay merge -o lin
 # Rows that point at what is not there would be left behind.
 expect 3 '' '*orphans.db: * rows of * point at missing rows; see `assay check --db orphans.db`*' assay merge -o out.db a.db orphans.db
 expect 3 '*points at a missing row of problem*' '*' assay check --db orphans.db --plugins "$WORK/plugins" --backend fake
-expect 3 '' '*entries.db: 1 rows of quarantine point at missing rows*' assay merge -o out.db evidence.db
+expect 3 '' '*entries.db: 1 rows of quarantine point at missing rows*' assay merge -o out.db entries.db
 expect 3 '' '*routes.db: *a route names a variant that the store lacks*' assay merge -o out.db routes.db
 expect 2 '' '*--output FILE*' assay merge a.db b.db
 expect 2 '' '*--output FILE*' assay merge -o '' none.db

@@ -292,6 +292,12 @@ START_TEST(default_transfers_move_all_or_nothing)
     pieces[1].host = back + 4;
     ck_assert_int_eq(assay__backend_download(&b, pieces, 2), ASSAY_OK);
     ck_assert_str_eq(back, "abababc");
+    /* A handle that only the backend can judge, behind a good piece. */
+    pieces[0].host = host;
+    pieces[1] = (assay_transfer){{.owner = 9, .size_bytes = 8}, 0, host, 1};
+    strcpy(host, "zzzzzzz");
+    ck_assert_int_eq(assay__backend_upload(&b, pieces, 2), ASSAY_UNSUPPORTED);
+    ck_assert_int_eq(memcmp(a.at.host, "ababcxxx", 8), 0);
     ck_assert_int_eq(assay__backend_free(&b, a), ASSAY_OK);
 }
 END_TEST

@@ -174,6 +174,19 @@ START_TEST(gemm_trap1_beta_zero_and_no_sum)
 }
 END_TEST
 
+/* What has no elements need have no memory. */
+START_TEST(gemm_without_elements_needs_no_memory)
+{
+    open_engine(_i);
+    assay_gemm_args g = gemm_args(ASSAY_COLUMN_MAJOR, ASSAY_NO_TRANS, ASSAY_NO_TRANS, 6, 5, 0, 0);
+    g.a = g.b = (assay_place){.byte_offset = 0};
+    fill(&c, 3);
+    compute_want(&g);
+    ck_assert_msg(assay_gemm(engine, &g, NULL) == ASSAY_OK, "%s", assay_last_error());
+    expect_want(&g);
+}
+END_TEST
+
 /* A buffer need hold no more than the last element of the last line. */
 START_TEST(gemm_needs_no_more_than_it_touches)
 {
@@ -382,6 +395,11 @@ START_TEST(mixed_rounds_inputs_once)
     ck_assert_uint_ge(record.launches, 3);
     ck_assert_uint_eq(record.copied_bytes, 2 * (5 * 6 + 6 * 4)); /* 16 bits each */
     assay_call_site_clear(&site);
+    g.k = 0;
+    g.beta = 2.0;
+    const float kept = fc[0];
+    ck_assert_int_eq(assay_gemm_mixed_precision(engine, to, &g, NULL), ASSAY_OK);
+    ck_assert(fc[0] == 2.0f * kept);
     engine_refuses(assay_gemm_mixed_precision(engine, ASSAY_F8E4M3, &g, NULL), ASSAY_UNSUPPORTED,
                    "f8e4m3");
     g.dtype = ASSAY_F64;
@@ -517,6 +535,7 @@ int main(void)
     tcase_add_checked_fixture(all, setup, teardown);
     tcase_add_loop_test(all, gemm_trap1_transposes_and_leading_dimensions, 0, 2);
     tcase_add_loop_test(all, gemm_trap1_beta_zero_and_no_sum, 0, 2);
+    tcase_add_loop_test(all, gemm_without_elements_needs_no_memory, 0, 2);
     tcase_add_loop_test(all, gemm_needs_no_more_than_it_touches, 0, 2);
     tcase_add_loop_test(all, gemm_refuses_bad_arguments, 0, 2);
     tcase_add_loop_test(all, batched_trap2_strides_count_elements, 0, 2);

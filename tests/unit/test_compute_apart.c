@@ -150,6 +150,44 @@ START_TEST(apart_fallback_keeps_what_lies_between)
 }
 END_TEST
 
+/* The list of rows goes over, too. */
+START_TEST(apart_gather_on_the_host)
+{
+    const int64_t rows[2] = {2, 0};
+    const float table[6] = {0, 1, 10, 11, 20, 21}, none[4] = {0};
+    float y[4];
+    assay_execution record = {.struct_size = sizeof record};
+    assay_call call = {.struct_size = sizeof call, .record = &record};
+
+    open_engine(_i == 1);
+    const assay_rows_args a = {.struct_size = sizeof a,
+                               .dtype = ASSAY_F32,
+                               .input = uploaded(table, sizeof table),
+                               .output = uploaded(none, sizeof none),
+                               .indices = rows,
+                               .count = 2,
+                               .rows = 3,
+                               .cols = 2};
+    assay_instance_state before, after;
+    ck_assert_int_eq(assay_engine_state(engine, &before), ASSAY_OK);
+    assay_status status = assay_gather(engine, &a, &call);
+    ck_assert_int_eq(assay_engine_state(engine, &after), ASSAY_OK);
+    ck_assert_uint_eq(before.live_buffers, after.live_buffers);
+    if (_i == 0) {
+        engine_refuses(status, ASSAY_UNSUPPORTED, "no kernel of fake");
+        return;
+    }
+    ck_assert_msg(status == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_int_eq(assay_engine_download(engine, y, a.output.buffer, sizeof y), ASSAY_OK);
+    ck_assert(y[0] == 20 && y[1] == 21 && y[2] == 0 && y[3] == 1);
+    ck_assert_uint_eq(record.transfers, 5); /* the list, three over, the result back */
+    const assay_gemm_args g = {
+        .struct_size = sizeof g, .dtype = ASSAY_F32, .lda = 1, .ldb = 1, .ldc = 1};
+    engine_refuses(assay_gemm_mixed_precision(engine, ASSAY_F16, &g, NULL), ASSAY_UNSUPPORTED,
+                   "cast A and B");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("compute_apart");
@@ -160,6 +198,7 @@ int main(void)
     tcase_add_test(all, apart_own_kernels_take_handles);
     tcase_add_test(all, apart_operands_are_checked);
     tcase_add_loop_test(all, apart_fallback_only_when_allowed, 0, 2);
+    tcase_add_loop_test(all, apart_gather_on_the_host, 0, 2);
     tcase_add_test(all, apart_fallback_keeps_what_lies_between);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);
