@@ -12,10 +12,16 @@
 #include "runtime/plugin_set.h"
 
 /* What typed calls count; the names of assay_metric behind "engine_", in this order. */
-#define ASSAY__ENGINE_METRICS(X)                                                         \
-    X(calls)                                                                             \
-    X(failed_calls) X(native_calls) X(emulated_calls) X(host_fallback_calls) X(launches) \
-        X(transfers) X(transfer_bytes) X(copied_bytes)
+#define ASSAY__ENGINE_METRICS(X) \
+    X(calls)                     \
+    X(failed_calls)              \
+    X(native_calls)              \
+    X(emulated_calls)            \
+    X(host_fallback_calls)       \
+    X(launches)                  \
+    X(transfers)                 \
+    X(transfer_bytes)            \
+    X(copied_bytes)
 enum {
 #define X(name) ASSAY__ENGINE_COUNT_##name,
     ASSAY__ENGINE_METRICS(X)

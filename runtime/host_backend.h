@@ -22,14 +22,22 @@ typedef struct assay__host_slot {
 } assay__host_slot;
 
 /* What a plug-in counts; the names of assay_metric, in this order. */
-#define ASSAY__HOST_METRICS(X)                                                             \
-    X(allocs)                                                                              \
-    X(frees)                                                                               \
-    X(uploads)                                                                             \
-    X(upload_bytes)                                                                        \
-    X(downloads)                                                                           \
-    X(download_bytes) X(copies) X(copy_bytes) X(fills) X(fill_bytes) X(staging_operations) \
-        X(launches) X(queued_launches) X(faults) X(recoveries)
+#define ASSAY__HOST_METRICS(X) \
+    X(allocs)                  \
+    X(frees)                   \
+    X(uploads)                 \
+    X(upload_bytes)            \
+    X(downloads)               \
+    X(download_bytes)          \
+    X(copies)                  \
+    X(copy_bytes)              \
+    X(fills)                   \
+    X(fill_bytes)              \
+    X(staging_operations)      \
+    X(launches)                \
+    X(queued_launches)         \
+    X(faults)                  \
+    X(recoveries)
 enum {
 #define X(name) ASSAY__HOST_COUNT_##name,
     ASSAY__HOST_METRICS(X)

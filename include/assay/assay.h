@@ -4,8 +4,8 @@
 #ifndef ASSAY_ASSAY_H
 #define ASSAY_ASSAY_H
 
-#include "assay/deployment.h"
 #include "assay/compute.h"
+#include "assay/deployment.h"
 #include "assay/digest.h"
 #include "assay/dtype.h"
 #include "assay/engine.h"
