@@ -266,6 +266,11 @@ assay_status assay_engine_init(assay_engine *engine, size_t device)
             atomic_fetch_or(&engine->gate, GATE_READY);
         else
             assay__backend_close(&engine->backend);
+    } else if (device != engine->device) {
+        status = assay__fail(ASSAY_INVALID,
+                             "engine '%s' is initialized on device %zu; shut it down before it "
+                             "takes device %zu",
+                             assay_engine_name(engine), engine->device, device);
     }
     pthread_mutex_unlock(&engine->life);
     return status;

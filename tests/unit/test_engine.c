@@ -133,6 +133,8 @@ START_TEST(life_init_twice_is_a_no_op)
 
     ck_assert_int_eq(assay_engine_init(e, 0), ASSAY_OK);
     ck_assert_int_eq(assay_engine_fill(e, b, 0, 16, 1), ASSAY_OK);
+    engine_refuses(assay_engine_init(e, 1), ASSAY_INVALID, "is initialized on device 0");
+    ck_assert_int_eq(assay_engine_fill(e, b, 0, 16, 1), ASSAY_OK);
     engine_refuses(assay_engine_init(other, 7), ASSAY_INVALID, "device 7");
     ck_assert(!assay_engine_is_initialized(other));
     assay_engine_destroy(&other);
