@@ -540,11 +540,14 @@ START_TEST(faults_out_of_memory_and_failing_launch)
         .struct_size = sizeof fault, .kind = ASSAY_FAULT_OUT_OF_MEMORY, .after = 1, .times = 1};
     assay_engine *e = engine_open(context, _i == 0 ? "ref" : "fake", NULL);
     assay_buffer a, b = engine_alloc(e, 64);
+    assay_error_detail detail;
     float before[16], back[16];
 
     ck_assert_int_eq(assay_engine_inject(e, &fault), ASSAY_OK);
     a = engine_alloc(e, 64);
     engine_refuses(assay_engine_alloc(e, 64, 0, &b), ASSAY_NOMEM, "64 bytes");
+    assay_last_detail(&detail);
+    ck_assert_uint_eq(detail.requested_bytes, 64);
     b = engine_alloc(e, 64);
     ck_assert_int_eq(assay_engine_fill(e, b, 0, 64, 0x40), ASSAY_OK);
     ck_assert_int_eq(assay_engine_download(e, before, b, 64), ASSAY_OK);
@@ -557,7 +560,8 @@ START_TEST(faults_out_of_memory_and_failing_launch)
     ck_assert_int_eq(add_in(e, NULL, a, a, b, 16), ASSAY_OK);
     fault.times = 0;
     ck_assert_int_eq(assay_engine_inject(e, &fault), ASSAY_OK);
-    engine_refuses(add_in(e, NULL, a, a, b, 16), ASSAY_DEVICE, "");
+    for (int i = 0; i < 3; i++)
+        engine_refuses(add_in(e, NULL, a, a, b, 16), ASSAY_DEVICE, "as it was asked to");
     fault.kind = ASSAY_FAULT_NONE;
     ck_assert_int_eq(assay_engine_inject(e, &fault), ASSAY_OK);
     ck_assert_int_eq(add_in(e, NULL, a, a, b, 16), ASSAY_OK);
