@@ -487,10 +487,11 @@ static assay_status reject(sweep *s, sweep_problem *p, sweep_candidate *c,
     c->out = true;
     c->verdict = item->failed ? ASSAY__VERDICT_CRASHED : ASSAY__VERDICT_WRONG;
     (void)snprintf(c->reason, sizeof c->reason, "%s", item->reason);
-    if (item->failed)
-        s->summary->crashed += !p->is_counted;
-    else
-        s->summary->wrong += !p->is_counted;
+    if (!p->is_counted) {
+        s->summary->crashed += item->failed;
+        s->summary->quarantined += item->failed; /* as all that crash today */
+        s->summary->wrong += !item->failed;
+    }
     return assay__sweep_put_measurement(s, p, c);
 }
 

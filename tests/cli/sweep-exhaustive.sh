@@ -26,6 +26,7 @@ expect 0 '*  max = 0 ulp of all inputs  *' '*' sweep bf16 --backend villains,cpu
 [[ $(verdicts v_rare) == 'wrong over all inputs: distance 64 at input 0x41a3, allowed '* ]] ||
     fail "v_rare: $(verdicts v_rare)"
 [[ $(verdicts v_rare_segv) == 'crashed over all inputs: '*'signal 11'* ]] || fail "v_rare_segv: $(verdicts v_rare_segv)"
+[[ $(cat "$WORK/stderr") == *'1 wrong, 1 crashed'* && $(cat "$WORK/stderr") != *'not run'* ]] || fail "counted: $(cat "$WORK/stderr")"
 [[ $(sql 'SELECT count(*) FROM quarantine WHERE problem IS NULL') == 1 ]] || fail "one crash on some input is one at all shapes"
 [[ $(sql "SELECT group_concat(DISTINCT passed || ' ' || elements || ' ' || p.text) FROM accuracy a
     JOIN problem p ON p.id = a.problem WHERE stratum = 'exhaustive' AND proof = 'exhaustive'") == \
