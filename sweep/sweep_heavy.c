@@ -263,12 +263,37 @@ static bool is_beyond_allowance(const sweep_problem *p, const sweep_candidate *c
     return p->allowance <= reserved;
 }
 
+static double takes_s(const sweep_candidate *c)
+{
+    return 1e-9 * SCREEN_CALLS * c->expected_ns;
+}
+
+static double behind(const sweep_problem *p, const sweep_candidate *c)
+{
+    return c->expected_ns / p->best_expected_ns;
+}
+
+static bool is_hopeless(const sweep *s, const sweep_problem *p, const sweep_candidate *c)
+{
+    return behind(p, c) > (c->expected_near ? HOPELESS_NEAR : HOPELESS) &&
+           takes_s(c) > WASTE * assay__sweep_problem_s(s);
+}
+
+/* Are two screened whoever is left out now, so that somebody has a rival? */
+static bool has_two(const sweep *s, const sweep_problem *p, bool is_for_hopeless)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const sweep_candidate *c = &p->candidates[i];
+        n += c->screen_ns > 0 || (is_for_hopeless && !c->out && !is_hopeless(s, p, c));
+    }
+    return n >= 2;
+}
+
 bool assay__sweep_pass_over(const sweep *s, const sweep_problem *p, sweep_candidate *c)
 {
     const double may_s = assay__sweep_problem_s(s);
-    const double takes_s = 1e-9 * SCREEN_CALLS * c->expected_ns;
-    const double behind = c->expected_ns / p->best_expected_ns;
-    size_t screened = 0;
 
     if (is_beyond_allowance(p, c)) {
         (void)snprintf(c->reason, sizeof c->reason,
@@ -277,20 +302,20 @@ bool assay__sweep_pass_over(const sweep *s, const sweep_problem *p, sweep_candid
         c->by_evaluations = true;
         return leave(c);
     }
-    for (size_t i = 0; i < p->count; i++)
-        screened += p->candidates[i].screen_ns > 0;
-    if (c->is_default || c->is_incumbent || screened < 2)
+    if (c->is_default || c->is_incumbent)
         return false;
-    if (p->is_heavy && p->spent_s + takes_s > ASSAY__SCREEN_SHARE * may_s) {
+    if (p->is_heavy && p->spent_s + takes_s(c) > ASSAY__SCREEN_SHARE * may_s &&
+        has_two(s, p, false)) {
         (void)snprintf(c->reason, sizeof c->reason,
                        "not searched: the problem's %s went to variants likelier to win",
                        assay__format_time(1e9 * may_s).text);
         return leave(c);
     }
-    if (behind > (c->expected_near ? HOPELESS_NEAR : HOPELESS) && takes_s > WASTE * may_s) {
-        (void)snprintf(
-            c->reason, sizeof c->reason,
-            "not searched: %.0f times the best by its rates at the most similar problems", behind);
+    if (is_hopeless(s, p, c) && has_two(s, p, true)) {
+        (void)snprintf(c->reason, sizeof c->reason,
+                       "not searched: %.0f times the best by its rates at the most similar "
+                       "problems",
+                       behind(p, c));
         return leave(c);
     }
     return false;
