@@ -646,6 +646,25 @@ static assay_status check_alone(sweep *s, sweep_problem *p, sweep_candidate *c, 
     return status;
 }
 
+assay_status assay__sweep_is_wrong(sweep *s, sweep_problem *p, const sweep_candidate *c, char *why,
+                                   size_t cap, bool *wrong)
+{
+    const uint64_t digest = assay__output_digest(output_data(p), (size_t)p->out.bytes);
+    char worst[200];
+    judged *j = NULL;
+
+    *wrong = false;
+    if (digest == c->digest)
+        return ASSAY_OK;
+    ASSAY_TRY(judge_output(s, p, c->kernel->desc, 0, digest, &j));
+    *wrong = j->counts.failed > 0;
+    if (*wrong) {
+        describe_worst(p, j, worst, sizeof worst);
+        (void)snprintf(why, cap, "%s: %.150s", p->stratum[0], worst);
+    }
+    return ASSAY_OK;
+}
+
 /* The store is not locked while kernels run: one that hangs would keep all other sweeps waiting. */
 assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w)
 {

@@ -180,16 +180,40 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
     return suspect(s, p, before, c, text);
 }
 
+/* Does he fail, or is he wrong, behind the other in a fresh worker? */
+static assay_status is_bad_behind(sweep *s, sweep_problem *p, sweep_candidate *before,
+                                  sweep_candidate *behind, bool *is_bad)
+{
+    char why[sizeof behind->reason];
+    const assay_status status = repeat(s, p, before, behind);
+
+    *is_bad = assay__sweep_is_fate(status);
+    if (status != ASSAY_OK)
+        return *is_bad ? ASSAY_OK : status;
+    return assay__sweep_is_wrong(s, p, behind, why, sizeof why, is_bad);
+}
+
+/* Once more behind the other, and not behind himself: who errs wherever a process is not fresh
+ * needs no other for it. */
+static assay_status is_his(sweep *s, sweep_problem *p, sweep_candidate *before,
+                           sweep_candidate *behind, bool *again)
+{
+    bool is_bad_himself = false;
+
+    ASSAY_TRY(is_bad_behind(s, p, before, behind, again));
+    if (!*again)
+        return ASSAY_OK;
+    ASSAY_TRY(is_bad_behind(s, p, behind, behind, &is_bad_himself));
+    *again = !is_bad_himself;
+    return ASSAY_OK;
+}
+
 assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c,
                                   sweep_candidate *before, const char *text, bool *again)
 {
-    const void *output = p->output + p->out.offset;
     char name[300], other[300];
-    const assay_status status = repeat(s, p, before, c);
 
-    if (status != ASSAY_OK && !assay__sweep_is_fate(status))
-        return status;
-    *again = status != ASSAY_OK || assay__output_digest(output, (size_t)p->out.bytes) != c->digest;
+    ASSAY_TRY(is_his(s, p, before, c, again));
     if (!*again)
         return ASSAY_OK;
     assay__sweep_name(c, name, sizeof name);
@@ -201,6 +225,60 @@ assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c
     return assay__sweep_fate(
         s, p, before,
         assay__fail(ASSAY_CRASH, "spoils the result of the next call, as of %s: %s", name, text));
+}
+
+/* The default, or else anybody whose result is known to be right. */
+static sweep_candidate *follower_of(sweep_problem *p, const sweep_candidate *before)
+{
+    sweep_candidate *found = NULL;
+
+    for (size_t i = 0; i < p->count; i++) {
+        sweep_candidate *c = &p->candidates[i];
+        if (c != before && !c->out && c->checked && (c->is_default || found == NULL))
+            found = c;
+    }
+    return found;
+}
+
+/* It fails behind him, and did not before. */
+static assay_status failed_behind(sweep *s, sweep_problem *p, sweep_candidate *before,
+                                  sweep_candidate *behind)
+{
+    char text[sizeof before->reason], name[300], other[300];
+    bool again = false;
+
+    assay__text_fit(assay_last_error(), text, sizeof text);
+    ASSAY_TRY(is_his(s, p, before, behind, &again));
+    if (!again)
+        return ASSAY_OK;
+    assay__sweep_name(behind, name, sizeof name);
+    assay__sweep_name(before, other, sizeof other);
+    assay__sweep_warn(s, "%s: %s failed where %s had run before, and alone it does not: %s",
+                      p->text, name, other, text);
+    return assay__sweep_fate(s, p, before,
+                             assay__fail(ASSAY_CRASH,
+                                         "leaves a fault behind that shows in the next call, as of "
+                                         "%s: %s",
+                                         name, text));
+}
+
+assay_status assay__sweep_follow(sweep *s, sweep_problem *p, assay__worker *w)
+{
+    sweep_candidate *before = s->served;
+    char why[sizeof before->reason];
+    bool is_wrong = false, again = false;
+
+    if (w == NULL || before == NULL || before->out)
+        return ASSAY_OK;
+    sweep_candidate *behind = follower_of(p, before);
+    if (behind == NULL)
+        return ASSAY_OK;
+    const assay_status status = assay__sweep_run_set(s, p, behind, w, 0);
+    if (assay__sweep_is_fate(status))
+        return failed_behind(s, p, before, behind);
+    ASSAY_TRY(status);
+    ASSAY_TRY(assay__sweep_is_wrong(s, p, behind, why, sizeof why, &is_wrong));
+    return is_wrong ? assay__sweep_spoiled(s, p, behind, before, why, &again) : ASSAY_OK;
 }
 
 /* ---- leaks ---- */

@@ -382,9 +382,15 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
                                 sweep_candidate *before, assay__worker **w, const char *kind,
                                 assay_status status);
 /* c was wrong where `before` had run, which text says, and alone it is not.  *again: it is once
- * more behind him, which is his fate then. */
+ * more behind him, and not behind itself, which is his fate then. */
 assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c,
                                   sweep_candidate *before, const char *text, bool *again);
+/* Behind the last one of a worker nobody is checked any more: somebody who is right runs once
+ * behind him, so that what he leaves behind is found in whatever order they came. */
+assay_status assay__sweep_follow(sweep *s, sweep_problem *p, assay__worker *w);
+/* Is the output of the first set that lies there wrong, and how? */
+assay_status assay__sweep_is_wrong(sweep *s, sweep_problem *p, const sweep_candidate *c, char *why,
+                                   size_t cap, bool *wrong);
 /* May it be published in the default's place?  Not what leaves files open at every call: a process
  * that runs it can soon open none. */
 bool assay__sweep_is_safe(const sweep_candidate *c);

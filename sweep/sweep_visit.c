@@ -610,6 +610,15 @@ static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, as
     return status;
 }
 
+static assay_status follow_last(sweep *s, sweep_problem *p, assay__worker *w)
+{
+    const double before_s = called_s(s);
+    const assay_status status = assay__sweep_follow(s, p, w);
+
+    p->spent_s += called_s(s) - before_s;
+    return status;
+}
+
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
 {
     const bool is_search = strcmp(kind, "screen") == 0;
@@ -638,6 +647,8 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
         if (status == ASSAY_OK)
             status = assay__sweep_step(s, kind, p, c);
     }
+    if (status == ASSAY_OK && is_search)
+        status = follow_last(s, p, w);
     assay__worker_stop(&w);
     /* The file stays; its pages are no part of this process until it looks again. */
     if (p->output != NULL)
