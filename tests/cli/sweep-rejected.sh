@@ -34,17 +34,15 @@ summary '.mistrusted == 4 and .quarantined == 0 and .routes == 1'
 expect 1 '*' '*[1-9] mistrusted; *' assay sweep --db "$WORK/zeros.db" --plugins "$ASSAY_BUILD/lib/assay" --backend cpu \
     --op conv2d --dtype f32 --shape 'n=1,c=1,h=1,w=1,k=1,r=1,s=1,pad_h=8,pad_w=8' --threads 1 --profile quick
 
-# Of sixty that are faster than the machine can be forty are listed, and the rest is counted.
-ln -s "$ASSAY_BUILD/tests/many/assay_many.so" "$WORK/plugins/" || exit 1
-rm "$WORK/peaks"
-peaks fma_f32_avx2=1e-3 fma_f32_avx512=1e-3 cache_bytes=1e6
-many=(assay sweep --plugins "$WORK/plugins" --backend many --kernel many --op add --dtype f32 --shape n=1000 --threads 1
-    --profile quick --evaluations 60)
+# Of sixty that are wrong forty are listed, and the rest is counted.
+many=(assay sweep --plugins "$ASSAY_BUILD/lib/assay:$ASSAY_BUILD/tests/plugins" --backend villains --kernel v_honest
+    --kernel v_one_many --op add --dtype f32 --shape n=778 --threads 1 --profile quick --evaluations 61)
 expect 0 '*' '*' "${many[@]}" --db "$WORK/m.db" --json
 [ "$(grep -c '"assay.sweep.fate/1"' "$WORK/stderr")" = 40 ] || fail "not forty: $(cat "$WORK/stderr")"
 [ "$(grep '"assay.sweep.fates/1"' "$WORK/stderr" | jq -c 'del(.schema)')" = '{"more":20}' ] || fail "the rest: $(cat "$WORK/stderr")"
-summary '.impossible == 60'
+summary '.wrong == 60'
 # Where all are listed there is no such line.
-expect 0 '*' '*' "${many[@]/60/3}" --db "$WORK/n.db" --json
+expect 0 '*' '*' "${many[@]/61/3}" --db "$WORK/n.db" --json
+[ "$(grep -c '"assay.sweep.fate/1"' "$WORK/stderr")" = 2 ] || fail "not two: $(cat "$WORK/stderr")"
 grep -q '"assay.sweep.fates/1"' "$WORK/stderr" && fail "more than all"
 exit 0

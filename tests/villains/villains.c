@@ -13,6 +13,7 @@
  *                 and k is no power of two: wrong for k = 384, right for 512
  *   v_nan         one NaN, in the middle
  *   v_one         one element off by 9
+ *   v_one_many    n % 1000 == 778: the same in 500 variants
  *   v_hair        matmul: one element off by half as much again as it may be
  *   v_unwritten   leaves one element in a hundred as it was, at least one
  *   v_align       wrong unless all operands lie at multiples of 64, and says so in its caps
@@ -647,13 +648,13 @@ static bool can_run_moody(const assay_problem *problem, const int64_t *tunables)
         .error_tile = tile, .error_factor = factor                                             \
     }
 
-#define LEAK(label, can_run_, tunables_, count)                                            \
+#define TUNED(label, run_, can_run_, tunables_, count)                                     \
     {                                                                                      \
         .struct_size = sizeof(assay_kernel_desc), .name = label, .op = ASSAY_OP_add,       \
         .dtype_count = 3, .dtypes = {ASSAY_F32, ASSAY_F32, ASSAY_F32},                     \
         .caps = {TAKES(0), TAKES(0), TAKES(0)}, .default_rank = 50, .tunables = tunables_, \
         .tunable_count = count, .can_run = can_run_, .sources = sources,                   \
-        .claims = ASSAY_NO_CLAIMS, .entry_point = "v_leak", .run = v_leak                  \
+        .claims = ASSAY_NO_CLAIMS, .entry_point = #run_, .run = run_                       \
     }
 
 static const char *const sources[] = {"tests/villains/villains.c",
@@ -717,8 +718,9 @@ static const assay_kernel_desc kernels[] = {
     ROW_ALIGNED(v_coldfast, add, "v_coldfast", 50, NULL, 0),
     ROW_ALIGNED(v_coldslow, add, "v_coldslow", 50, NULL, 0),
     ROW_ALIGNED(v_bimodal, add, "v_bimodal", 50, NULL, 0),
-    LEAK("v_leak_some", "n % 1000 == 776", many, 1),
-    LEAK("v_leak_many", "n % 1000 == 777", many, 2),
+    TUNED("v_leak_some", v_leak, "n % 1000 == 776", many, 1),
+    TUNED("v_leak_many", v_leak, "n % 1000 == 777", many, 2),
+    TUNED("v_one_many", v_one, "n % 1000 == 778", many, 2),
     ASKED(v_can_run_segv, "n % 100000 == 31337", can_run_segv, unrolls, 1),
     ASKED(v_can_run_moody, "n == 31339", can_run_moody, NULL, 0),
     ASKED(v_can_run_hang, "n == 31338", can_run_hang, NULL, 0),
