@@ -56,7 +56,7 @@ static double sweep_within(double budget_s, bool counters, assay__sweep_summary 
     sweep_place_open(&p, "copy_nt_t9999=1e6 cache_bytes=1e9");
     p.options.scripted_clock = true;
     p.options.budget_s = budget_s;
-    p.options.memory_bytes = 1e9;
+    p.options.memory_bytes = 4e9;
     p.options.counters = counters;
     sweep_place_add(&p, "add", "n=64");
     sweep_place_add(&p, "add",
