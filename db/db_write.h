@@ -171,6 +171,22 @@ typedef struct assay__db_peak {
 assay_status assay__db_each_peak(assay__db *db, int64_t deployment,
                                  assay_status (*row)(void *cookie, const assay__db_peak *p),
                                  void *cookie);
+/* How long moving so many bytes takes, of one path from a memory to another. */
+typedef struct assay__db_transfer {
+    const char *source, *target; /* as in assay__store_transfer; borrowed as those of a peak */
+    int64_t size_bytes, samples;
+    double median_ns, lo_ns, hi_ns; /* NaN -> NULL but the median */
+    double age_s;                   /* the last two as of a peak; of an each alone */
+    const char *affinity;
+} assay__db_transfer;
+/* Replaces all sizes of its source and target. */
+assay_status assay__db_put_transfers(assay__db *db, int64_t deployment, const char *source,
+                                     const char *target, const assay__db_transfer *sizes,
+                                     size_t count);
+/* By source, target and size.  Stops at the first status that is not ASSAY_OK. */
+assay_status assay__db_each_transfer(assay__db *db, int64_t deployment,
+                                     assay_status (*row)(void *cookie, const assay__db_transfer *t),
+                                     void *cookie);
 typedef struct assay__db_route {
     int64_t sweep, deployment, problem, winner_revision;
     const char *layout, *policy;

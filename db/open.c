@@ -158,6 +158,7 @@ const assay__store_ops *assay__store_sqlite(void)
         .each_quarantine = assay__read_each_quarantine,
         .each_proof = assay__read_each_proof,
         .peak = assay__read_peak,
+        .each_transfer = assay__read_each_transfer,
         .begin_snapshot = begin_snapshot,
         .end_snapshot = end_snapshot,
     };

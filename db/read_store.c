@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* db/read_store.c -- what the picker reads: routes, revisions, quarantine, peaks. */
+/* db/read_store.c -- what the picker reads: routes, revisions, quarantine, peaks, transfers. */
 #include "db/read_store.h"
 
 #include <stdlib.h>
@@ -11,7 +11,15 @@
 _Static_assert(sizeof(assay__route_candidate) == 120, "route.candidates holds packed records");
 _Static_assert(ASSAY__VERDICT_WRONG == 2 && ASSAY__VERDICT_CRASHED == 6, "in READ_QUARANTINE");
 
-enum { READ_COUNT_ROUTES, READ_REVISIONS, READ_ROUTES, READ_QUARANTINE, READ_PEAK, READ_PROOFS };
+enum {
+    READ_COUNT_ROUTES,
+    READ_REVISIONS,
+    READ_ROUTES,
+    READ_QUARANTINE,
+    READ_PEAK,
+    READ_PROOFS,
+    READ_TRANSFERS
+};
 
 /* READ_REVISIONS walks the distinct revisions of a deployment through the measurement index by
  * jumps, so its cost follows the number of revisions, not of measurements. */
@@ -81,6 +89,11 @@ const assay__sql assay__sql_read[] = {
                      " WHERE a.deployment = (SELECT id FROM deployment WHERE digest = ?1)"
                      " AND a.stratum = 'exhaustive' AND a.proof = 'exhaustive'",
                      0},
+    [READ_TRANSFERS] = {"read transfers",
+                        "SELECT source, target, size_bytes, median_ns, lo_ns, hi_ns FROM transfer"
+                        " WHERE deployment = (SELECT id FROM deployment WHERE digest = ?1)"
+                        " ORDER BY source, target, size_bytes",
+                        0},
     {NULL, NULL, 0},
 };
 
@@ -257,6 +270,28 @@ assay_status assay__read_each_proof(assay__store *store, const char *deployment_
         p.passed = assay__column_int(&q) != 0;
         p.is_contradicted = assay__column_int(&q) != 0;
         status = row(cookie, &p);
+    }
+    return assay__query_finish(&q, status);
+}
+
+assay_status assay__read_each_transfer(assay__store *store, const char *deployment_hex,
+                                       assay_status (*row)(void *cookie,
+                                                           const assay__store_transfer *t),
+                                       void *cookie)
+{
+    assay__query q;
+    assay_status status = ASSAY_OK;
+
+    ASSAY_TRY(open_query(store, READ_TRANSFERS, deployment_hex, &q));
+    while (status == ASSAY_OK && assay__query_step(&q)) {
+        assay__store_transfer t;
+        t.source = assay__column_text(&q);
+        t.target = assay__column_text(&q);
+        t.bytes = (double)assay__column_int(&q);
+        t.median_ns = assay__column_real(&q);
+        t.lo_ns = assay__column_real(&q);
+        t.hi_ns = assay__column_real(&q);
+        status = row(cookie, &t);
     }
     return assay__query_finish(&q, status);
 }

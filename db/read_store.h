@@ -38,5 +38,9 @@ assay_status assay__read_each_proof(assay__store *store, const char *deployment_
                                     void *cookie);
 assay_status assay__read_peak(assay__store *store, const char *deployment_hex, const char *name,
                               double *value);
+assay_status assay__read_each_transfer(assay__store *store, const char *deployment_hex,
+                                       assay_status (*row)(void *cookie,
+                                                           const assay__store_transfer *t),
+                                       void *cookie);
 
 #endif

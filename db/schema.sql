@@ -277,8 +277,8 @@ CREATE TABLE peak (
 -- Measured cost of moving bytes between memories.
 CREATE TABLE transfer (
     deployment   INTEGER NOT NULL REFERENCES deployment (id), -- no unit
-    source       TEXT NOT NULL,    -- memory: "host", "pinned", "device"
-    target       TEXT NOT NULL,    -- memory
+    source       TEXT NOT NULL,    -- memory: "host:pageable", "host:pinned", "cpu:0"
+    target       TEXT NOT NULL,    -- memory and path: "cpu:0/copy"
     size_bytes   INTEGER NOT NULL CHECK (size_bytes > 0), -- bytes
     median_ns    REAL NOT NULL CHECK (median_ns >= 0), -- ns a transfer
     lo_ns        REAL CHECK (lo_ns >= 0),              -- ns, 95 % interval

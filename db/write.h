@@ -49,6 +49,7 @@ extern const assay__sql assay__sql_accuracy[];
 extern const assay__sql assay__sql_stability[];
 extern const assay__sql assay__sql_quarantine[];
 extern const assay__sql assay__sql_peak[];
+extern const assay__sql assay__sql_transfer[];
 extern const assay__sql assay__sql_route[];
 
 #endif

@@ -91,6 +91,13 @@ typedef struct assay__store_quarantine {
     assay__verdict verdict; /* WRONG or CRASHED at that problem; NONE: neither, or not known */
 } assay__store_quarantine;
 
+/* How long moving so many bytes from one memory to another takes.  target: with the path at its
+ * end, "cpu:0/copy"; memories as in transfer_price.h. */
+typedef struct assay__store_transfer {
+    const char *source, *target;
+    double bytes, median_ns, lo_ns, hi_ns; /* lo, hi NaN: none */
+} assay__store_transfer;
+
 typedef struct assay__store assay__store;
 
 /* The read half, about a dozen calls.  A struct of pointers, so that libassay's runtime does not
@@ -124,6 +131,10 @@ typedef struct assay__store_ops {
      */
     assay_status (*peak)(assay__store *store, const char *deployment_hex, const char *name,
                          double *value);
+    /* By source, target and size; NULL in a store that has none. */
+    assay_status (*each_transfer)(assay__store *store, const char *deployment_hex,
+                                  assay_status (*row)(void *cookie, const assay__store_transfer *t),
+                                  void *cookie);
     /* Between the two every read sees one state of the store, whatever others commit. */
     assay_status (*begin_snapshot)(assay__store *store);
     void (*end_snapshot)(assay__store *store);

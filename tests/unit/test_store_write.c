@@ -645,6 +645,61 @@ START_TEST(quarantine_and_peaks_are_read)
 }
 END_TEST
 
+static assay_status see_transfer(void *cookie, const assay__store_transfer *t)
+{
+    seen *s = cookie;
+    const size_t used = strlen(s->text);
+
+    s->count++;
+    (void)snprintf(s->text + used, sizeof s->text - used, "%s>%s %g %g %g %g;", t->source,
+                   t->target, t->bytes, t->median_ns, t->lo_ns, t->hi_ns);
+    return ASSAY_OK;
+}
+
+static assay_status see_db_transfer(void *cookie, const assay__db_transfer *t)
+{
+    size_t *count = cookie;
+
+    ck_assert_str_eq(t->source, "cpu:0");
+    ck_assert_int_eq(t->samples, 7);
+    ck_assert(t->age_s >= -1 && t->age_s < 600);
+    ck_assert_str_eq(t->affinity, ""); /* the sweep does not say */
+    ++*count;
+    return ASSAY_OK;
+}
+
+/* A path's sizes are those of its last measurement; other paths and deployments stay. */
+START_TEST(transfers_are_put_by_path_and_read)
+{
+    const assay__db_transfer old[] = {
+        {.size_bytes = 4096, .samples = 7, .median_ns = 900, .lo_ns = 800, .hi_ns = 1000},
+        {.size_bytes = 99, .samples = 7, .median_ns = 5, .lo_ns = 4, .hi_ns = 6}};
+    const assay__db_transfer sizes[] = {
+        {.size_bytes = 65536, .samples = 7, .median_ns = 90, .lo_ns = 80, .hi_ns = 100},
+        {.size_bytes = 4096, .samples = 7, .median_ns = 9, .lo_ns = (double)NAN, .hi_ns = 10}};
+    seen s = {0}, elsewhere = {0};
+    size_t count = 0;
+
+    ck_assert_int_eq(assay__db_put_transfers(db, rows.deployment, "cpu:0", "cpu:0/copy", old, 2),
+                     ASSAY_OK);
+    ck_assert_int_eq(
+        assay__db_put_transfers(db, rows.deployment, "cpu:0", "host:pageable/copy", old, 1),
+        ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_transfers(db, rows.deployment, "cpu:0", "cpu:0/copy", sizes, 2),
+                     ASSAY_OK);
+    assay__store *store = open_reader();
+    ck_assert_int_eq(ops->each_transfer(store, rows.deployment_hex, see_transfer, &s), ASSAY_OK);
+    ck_assert_str_eq(s.text, "cpu:0>cpu:0/copy 4096 9 nan 10;cpu:0>cpu:0/copy 65536 90 80 100;"
+                             "cpu:0>host:pageable/copy 4096 900 800 1000;");
+    ck_assert_int_eq(ops->each_transfer(store, "elsewhere", see_transfer, &elsewhere), ASSAY_OK);
+    ck_assert_uint_eq(elsewhere.count, 0);
+    ops->close(store);
+    ck_assert_int_eq(assay__db_each_transfer(db, rows.deployment, see_db_transfer, &count),
+                     ASSAY_OK);
+    ck_assert_uint_eq(count, 3);
+}
+END_TEST
+
 /* The worst at that problem, whatever the question. */
 START_TEST(quarantine_knows_what_was_wrong_or_crashed)
 {
@@ -806,6 +861,7 @@ int main(void)
     tcase_add_test(pick, route_is_read_and_the_old_one_kept);
     tcase_add_test(pick, revisions_of_this_deployment_are_read);
     tcase_add_test(pick, quarantine_and_peaks_are_read);
+    tcase_add_test(pick, transfers_are_put_by_path_and_read);
     tcase_add_test(pick, quarantine_knows_what_was_wrong_or_crashed);
     tcase_add_test(pick, proofs_are_read_of_one_deployment);
     tcase_add_test(pick, variants_with_a_proof_alone_are_read);
