@@ -44,6 +44,7 @@ static void clear_record(assay_execution *record)
     record->tier = ASSAY_TIER_UNKNOWN;
     record->time_ns = (double)NAN;
     record->failed_item = -1;
+    record->transfer_ns = (double)NAN;
 }
 
 assay_status assay__typed_begin(assay__typed *t, assay_engine *engine, const char *what,

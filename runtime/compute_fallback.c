@@ -4,6 +4,8 @@
  *
  * Only where the engine allows it, and the record says so: what is brought over and back costs more
  * than most kernels. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +44,31 @@ static assay_status place_one(const assay_tensor *given, size_t i, brought *b)
     return ASSAY_OK;
 }
 
+/* What was measured here of moving so many bytes as one operation; not known of one, not of all. */
+static void add_price(assay__typed *t, uint64_t bytes, bool up)
+{
+    assay_context *context = t->engine->context;
+    char memory[ASSAY__MEMORY_MAX];
+    double price[3] = {(double)NAN, 0, 0};
+
+    if (!t->wants_record)
+        return;
+    (void)snprintf(memory, sizeof memory, "%s:%zu", assay_engine_name(t->engine),
+                   t->engine->device);
+    pthread_mutex_lock(&context->answering);
+    if (!assay__pick_store_transfer(context->store_data, up ? ASSAY__HOST_PAGEABLE : memory,
+                                    up ? memory : ASSAY__HOST_PAGEABLE, (double)bytes, price))
+        price[0] = (double)NAN;
+    pthread_mutex_unlock(&context->answering);
+    t->record.transfer_ns = t->record.transfers > 0 ? t->record.transfer_ns + price[0] : price[0];
+}
+
 /* Those of operands first to count - 1, as one operation. */
 static assay_status transfer(assay__typed *t, const brought *b, size_t first, size_t count, bool up)
 {
     const assay__backend *backend = &t->engine->backend;
     assay_transfer pieces[ASSAY_MAX_OPERANDS];
+    uint64_t bytes = 0;
     size_t n = 0;
 
     for (size_t i = first; i < count; i++)
@@ -56,10 +78,11 @@ static assay_status transfer(assay__typed *t, const brought *b, size_t first, si
         return ASSAY_OK;
     ASSAY_TRY(up ? assay__backend_upload(backend, pieces, n)
                  : assay__backend_download(backend, pieces, n));
-    for (size_t i = 0; i < n; i++) {
-        t->record.transfers++;
-        t->record.transfer_bytes += pieces[i].bytes;
-    }
+    for (size_t i = 0; i < n; i++)
+        bytes += pieces[i].bytes;
+    add_price(t, bytes, up);
+    t->record.transfers += (uint32_t)n;
+    t->record.transfer_bytes += bytes;
     return ASSAY_OK;
 }
 

@@ -128,8 +128,8 @@ bool assay__admit(const assay__generation *g, const char *named, const assay_que
 
 /* Puts 'c' in place of the letters of the inputs in `copies`; NUL becomes 'c' everywhere. */
 void assay__copies_layout(const assay_question *q, unsigned copies, char out[ASSAY_MAX_OPERANDS]);
-/* Time, lower and upper bound in ns of copying these inputs; false: no rate is known. */
-bool assay__copies_price(const assay_question *q, unsigned copies, double bytes_per_ns,
+/* Time, lower and upper bound in ns of copying these inputs; false: nothing is known. */
+bool assay__copies_price(const assay_question *q, unsigned copies, const assay__copy_costs *costs,
                          double out[3]);
 /* "operands 0, 2"; "" for none. */
 void assay__copies_text(unsigned copies, char *buf, size_t cap);

@@ -163,7 +163,7 @@ static void add_price(const assay__generation *g, const assay_question *q, uint8
     if (item->tier != ASSAY_TIER_MEASURED)
         return;
     item->tier = ASSAY_TIER_DECLARED;
-    if (!assay__copies_price(q, copies, g->store->copy_bytes_per_ns, price))
+    if (!assay__copies_price(q, copies, &g->store->copies, price))
         price[0] = price[1] = price[2] = (double)NAN;
     else
         item->tier = ASSAY_TIER_PREDICTED;

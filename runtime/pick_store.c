@@ -252,6 +252,32 @@ static assay_status take_proof(void *cookie, const assay__store_proof *p)
     return ASSAY_OK;
 }
 
+/* Rows come by source, target and size.  Those that cannot be, or have no interval, price nothing.
+ */
+static assay_status take_transfer(void *cookie, const assay__store_transfer *row)
+{
+    assay__pick_store *s = cookie;
+    const assay__transfer_point point = {row->bytes, row->median_ns, row->lo_ns, row->hi_ns};
+    assay__stored_transfer *last =
+        s->transfer_count > 0 ? &s->transfers[s->transfer_count - 1] : NULL;
+
+    if (!assay__transfer_is_sound(&point))
+        return ASSAY_OK;
+    if (last == NULL || strcmp(last->source, row->source) != 0 ||
+        strcmp(last->target, row->target) != 0) {
+        assay__stored_transfer t = {.first = s->point_count};
+        ASSAY_TRY(keep_string(s, row->source, &t.source));
+        ASSAY_TRY(keep_string(s, row->target, &t.target));
+        ASSAY_TRY(GROW(s, transfers, transfer_count, transfer_cap, 1));
+        s->transfers[s->transfer_count++] = t;
+        last = &s->transfers[s->transfer_count - 1];
+    }
+    ASSAY_TRY(GROW(s, points, point_count, point_cap, 1));
+    s->points[s->point_count++] = point;
+    last->count++;
+    return ASSAY_OK;
+}
+
 /* ---- indexes ---- */
 
 static int proof_order(const void *left, const void *right)
@@ -386,6 +412,33 @@ assay__verdict assay__pick_store_worst(const assay__pick_store *s, const assay_d
     return worst;
 }
 
+/* ---- transfers ---- */
+
+static bool goes_to(const assay__stored_transfer *t, const char *memory)
+{
+    const size_t length = strlen(memory);
+
+    return strncmp(t->target, memory, length) == 0 && t->target[length] == '/';
+}
+
+bool assay__pick_store_transfer(const assay__pick_store *s, const char *from, const char *to,
+                                double bytes, double out[3])
+{
+    bool any = false;
+
+    for (size_t i = 0; i < s->transfer_count; i++) {
+        const assay__stored_transfer *t = &s->transfers[i];
+        double price[3];
+        if (strcmp(t->source, from) != 0 || !goes_to(t, to) ||
+            !assay__transfer_price(s->points + t->first, t->count, bytes, price) ||
+            (any && price[0] >= out[0]))
+            continue;
+        memcpy(out, price, sizeof price);
+        any = true;
+    }
+    return any;
+}
+
 /* ---- life ---- */
 
 assay_status assay__pick_store_create(assay__pick_store **out)
@@ -394,7 +447,7 @@ assay_status assay__pick_store_create(assay__pick_store **out)
 
     if (s == NULL)
         return fail_memory();
-    s->copy_bytes_per_ns = (double)NAN;
+    s->copies.bytes_per_ns = (double)NAN;
     s->of_f32 = s->of_f64 = (assay_capabilities){
         .struct_size = sizeof s->of_f32, .flops_per_ns = (double)NAN, .bytes_per_ns = (double)NAN};
     *out = s;
@@ -418,19 +471,28 @@ void assay__pick_store_destroy(assay__pick_store **store)
     free(s->text);
     free(s->quarantined);
     free(s->proofs);
+    free(s->transfers);
+    free(s->points);
     free(s);
     *store = NULL;
 }
 
 /* One thread copies, and not past the caches, as whoever makes an input contiguous does. */
-static assay_status read_copy_rate(const assay__store_ops *ops, assay__store *store,
-                                   const char *hex, assay__pick_store *s)
+static assay_status read_copy_costs(const assay__store_ops *ops, assay__store *store,
+                                    const char *hex, assay__pick_store *s)
 {
     double value = 0;
     assay_status status = ops->peak(store, hex, "copy_plain_t1", &value);
 
+    for (size_t i = 0; i < s->transfer_count; i++) {
+        const assay__stored_transfer *t = &s->transfers[i];
+        if (strcmp(t->source, "cpu:0") == 0 && strcmp(t->target, "cpu:0/copy") == 0) {
+            s->copies.points = s->points + t->first;
+            s->copies.count = t->count;
+        }
+    }
     if (status == ASSAY_OK && value > 0)
-        s->copy_bytes_per_ns = value;
+        s->copies.bytes_per_ns = value;
     return status == ASSAY_NOTFOUND ? ASSAY_OK : status;
 }
 
@@ -495,7 +557,9 @@ static assay_status read_all(const assay__store_ops *ops, assay__store *store, c
         ASSAY_TRY(ops->each_proof(store, hex, take_proof, s));
     if (s->proof_count > 1)
         qsort(s->proofs, s->proof_count, sizeof *s->proofs, proof_order);
-    ASSAY_TRY(read_copy_rate(ops, store, hex, s));
+    if (ops->each_transfer != NULL)
+        ASSAY_TRY(ops->each_transfer(store, hex, take_transfer, s));
+    ASSAY_TRY(read_copy_costs(ops, store, hex, s));
     ASSAY_TRY(read_device(ops, store, hex, s));
     if (s->variant_count > 1)
         qsort(s->variants, s->variant_count, sizeof *s->variants, variant_order);

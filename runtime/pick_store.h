@@ -8,6 +8,7 @@
 #define ASSAY_RUNTIME_PICK_STORE_H
 
 #include "runtime/store.h"
+#include "runtime/transfer_price.h"
 
 /* A variant that routes refer to; text is owned by the store data. */
 typedef struct assay__stored_variant {
@@ -38,6 +39,19 @@ typedef struct assay__stored_proof {
     bool passed, is_contradicted;
 } assay__stored_proof;
 
+/* One path from a memory to another. */
+typedef struct assay__stored_transfer {
+    const char *source, *target; /* target: with the path at its end */
+    size_t first, count;         /* of the points */
+} assay__stored_transfer;
+
+/* What copies within the host's memory cost here. */
+typedef struct assay__copy_costs {
+    double bytes_per_ns; /* of one thread, bytes read and written; NaN: not measured here */
+    const assay__transfer_point *points; /* borrowed; of bytes moved, which are read and written */
+    size_t count;                        /* 0: not measured here */
+} assay__copy_costs;
+
 typedef struct assay__pick_store {
     char path[256];
     int64_t schema, data_version;
@@ -60,7 +74,11 @@ typedef struct assay__pick_store {
     size_t quarantine_count, quarantine_cap;
     assay__stored_proof *proofs; /* sorted by revision */
     size_t proof_count, proof_cap;
-    double copy_bytes_per_ns; /* of one thread, bytes read and written; NaN: not measured here */
+    assay__stored_transfer *transfers; /* by source and target */
+    size_t transfer_count, transfer_cap;
+    assay__transfer_point *points; /* of the transfers, one after another */
+    size_t point_count, point_cap;
+    assay__copy_costs copies;
     /* What cost functions are told of the device: peaks of `threads` threads; NaN: not measured. */
     assay_capabilities of_f32, of_f64;
 } assay__pick_store;
@@ -80,6 +98,10 @@ const assay__stored_route *assay__pick_store_find(const assay__pick_store *s,
                                                   unsigned align, assay_policy policy);
 /* Place of a variant in `variants`, or SIZE_MAX. */
 size_t assay__pick_store_variant(const assay__pick_store *s, uint64_t revision_row);
+/* Median, lower and upper bound in ns of moving `bytes` between two memories, by the path that is
+ * the fastest for so many; false: not measured here. */
+bool assay__pick_store_transfer(const assay__pick_store *s, const char *from, const char *to,
+                                double bytes, double out[3]);
 /* Why a variant is quarantined for a problem (its ACCURACY text); NULL: it is not. */
 const char *assay__pick_store_quarantine(const assay__pick_store *s, const assay_digest *variant,
                                          const char *problem_text);

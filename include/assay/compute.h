@@ -49,6 +49,7 @@ typedef struct assay_execution {
     uint64_t copied_bytes; /* made contiguous or cast before */
     uint64_t transfer_bytes;
     int64_t failed_item; /* batched: the product that failed first; -1: none */
+    double transfer_ns;  /* what the store says that the transfers take; NaN: unknown, or none */
 } assay_execution;
 
 /* Room of a call site: what was picked there last, workspace, and what was checked.  A call that

@@ -10,13 +10,18 @@
 
 assay_context *engine_context(void)
 {
+    return engine_context_at(NULL);
+}
+
+assay_context *engine_context_at(const char *store)
+{
     const char *build = getenv("ASSAY_BUILD");
     char path[1024];
     assay_context *context = NULL;
 
     snprintf(path, sizeof path, "%s/lib/assay", build != NULL ? build : "build");
     const assay_open_options options = {.struct_size = sizeof options, .plugin_path = path};
-    ck_assert_msg(assay_open(NULL, &options, &context) == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_msg(assay_open(store, &options, &context) == ASSAY_OK, "%s", assay_last_error());
     return context;
 }
 

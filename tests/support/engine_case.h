@@ -8,6 +8,8 @@
 
 /* A context over all plug-ins of the build, without a store. */
 assay_context *engine_context(void);
+/* The same with one. */
+assay_context *engine_context_at(const char *store);
 /* Created, not initialised; kernels: as in assay_engine_options. */
 assay_engine *engine_create(assay_context *context, const char *backend, const char *kernels);
 /* Initialised on device 0. */

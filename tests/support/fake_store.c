@@ -136,6 +136,18 @@ static assay_status peak(assay__store *store, const char *hex, const char *name,
     return ASSAY_OK;
 }
 
+static assay_status each_transfer(assay__store *store, const char *hex,
+                                  assay_status (*row)(void *, const assay__store_transfer *),
+                                  void *cookie)
+{
+    (void)store;
+    (void)hex;
+    ck_assert_int_eq(fake.inside, 1);
+    for (size_t i = 0; i < fake.transfer_count; i++)
+        ASSAY_TRY(row(cookie, &fake.transfers[i]));
+    return ASSAY_OK;
+}
+
 const assay__store_ops *fake_store_ops(void)
 {
     static const assay__store_ops ops = {.open_read = open_read,
@@ -148,6 +160,7 @@ const assay__store_ops *fake_store_ops(void)
                                          .each_quarantine = each_quarantine,
                                          .each_proof = each_proof,
                                          .peak = peak,
+                                         .each_transfer = each_transfer,
                                          .begin_snapshot = begin_snapshot,
                                          .end_snapshot = end_snapshot};
 

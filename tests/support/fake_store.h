@@ -30,8 +30,10 @@ typedef struct fake_store {
     int64_t commits;
     double copy_rate;    /* peak copy_plain_t1; 0: not measured */
     double fma_rates[2]; /* peaks fma_f32_portable_t1, fma_f64_avx2_t1; 0: not measured */
-    int inside;          /* a snapshot is open */
-    int closed;          /* how often */
+    assay__store_transfer transfers[FAKE_ROWS];
+    size_t transfer_count;
+    int inside; /* a snapshot is open */
+    int closed; /* how often */
 } fake_store;
 
 extern fake_store fake;

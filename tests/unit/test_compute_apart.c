@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/deployment_host.h"
 #include "tests/support/engine_case.h"
+#include "tests/support/store_fixture.h"
 
 static assay_context *context;
 static assay_engine *engine;
@@ -69,6 +71,7 @@ START_TEST(apart_own_kernels_take_handles)
     ck_assert_int_eq(record.ran_on, ASSAY_RAN_NATIVE);
     ck_assert_str_eq(record.backend, "fake");
     ck_assert_uint_eq(record.transfers, 0);
+    ck_assert(isnan(record.transfer_ns));
 }
 END_TEST
 
@@ -119,6 +122,55 @@ START_TEST(apart_fallback_only_when_allowed)
     ck_assert_str_ne(record.backend, "fake");
     ck_assert_uint_eq(record.transfers, 3); /* both over, the result back */
     ck_assert_uint_eq(record.transfer_bytes, 48);
+    ck_assert(isnan(record.transfer_ns)); /* there is no store */
+}
+END_TEST
+
+/* A store of this machine where each way takes 1,000 or 100 ns and a byte 2 or 1 ns. */
+static void put_transfers(const char *path, const char *only)
+{
+    const assay__db_transfer down[] = {
+        {.size_bytes = 16, .samples = 7, .median_ns = 1032, .lo_ns = 1032, .hi_ns = 1032},
+        {.size_bytes = 4096, .samples = 7, .median_ns = 9192, .lo_ns = 9192, .hi_ns = 9192}};
+    const assay__db_transfer up[] = {
+        {.size_bytes = 16, .samples = 7, .median_ns = 116, .lo_ns = 116, .hi_ns = 116},
+        {.size_bytes = 4096, .samples = 7, .median_ns = 4196, .lo_ns = 4196, .hi_ns = 4196}};
+    assay_deployment here;
+    assay__db *db = NULL;
+    int64_t row = 0;
+
+    ck_assert_int_eq(assay__deployment_host(&here), ASSAY_OK);
+    ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_deployment(db, &here, NULL, &row), ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_transfers(db, row, "fake:0", "host:pageable/staging", down, 2),
+                     ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_transfers(db, row, "host:pageable", only, up, 2), ASSAY_OK);
+    assay__db_close(&db);
+}
+
+/* Both operands come over as one operation, the result goes back as one; where only one of the
+ * ways was measured, the sum is not known. */
+START_TEST(apart_fallback_says_what_transfers_cost)
+{
+    const float x[16] = {1, 2, 3, 4};
+    assay_execution record = {.struct_size = sizeof record};
+    assay_call call = {.struct_size = sizeof call, .record = &record};
+    char folder[256];
+
+    assay_close(&context);
+    store_folder_make(folder);
+    put_transfers(store_path(folder, "s.db"), _i == 0 ? "fake:0/staging" : "fake:01/staging");
+    context = engine_context_at(store_path(folder, "s.db"));
+    open_engine(true);
+    const assay_place a = uploaded(x, sizeof x), out = uploaded(x, sizeof x);
+    ck_assert_msg(assay_unary(engine, ASSAY_UNARY_EXP, ASSAY_F32, a, out, 16, &call) == ASSAY_OK,
+                  "%s", assay_last_error());
+    ck_assert_uint_eq(record.transfer_bytes, 3 * 64);
+    if (_i == 0)
+        ck_assert_double_eq_tol(record.transfer_ns, 1000 + 2 * 128 + 100 + 64, 1e-9);
+    else
+        ck_assert(isnan(record.transfer_ns));
+    store_folder_remove(folder);
 }
 END_TEST
 
@@ -199,6 +251,7 @@ int main(void)
     tcase_add_test(all, apart_operands_are_checked);
     tcase_add_loop_test(all, apart_fallback_only_when_allowed, 0, 2);
     tcase_add_loop_test(all, apart_gather_on_the_host, 0, 2);
+    tcase_add_loop_test(all, apart_fallback_says_what_transfers_cost, 0, 2);
     tcase_add_test(all, apart_fallback_keeps_what_lies_between);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);

@@ -53,14 +53,15 @@ END_TEST
 START_TEST(price_depends_on_how_the_input_lies)
 {
     double leading[3], strided[3], negative[3], broadcast[3], both[3];
+    assay__copy_costs costs = {.bytes_per_ns = 8};
 
     ask_layout("lsc");
-    ck_assert(assay__copies_price(&question, 1, 8, leading));
-    ck_assert(assay__copies_price(&question, 2, 8, strided));
-    ck_assert(assay__copies_price(&question, 3, 8, both));
+    ck_assert(assay__copies_price(&question, 1, &costs, leading));
+    ck_assert(assay__copies_price(&question, 2, &costs, strided));
+    ck_assert(assay__copies_price(&question, 3, &costs, both));
     ask_layout("nbc");
-    ck_assert(assay__copies_price(&question, 1, 8, negative));
-    ck_assert(assay__copies_price(&question, 2, 8, broadcast));
+    ck_assert(assay__copies_price(&question, 1, &costs, negative));
+    ck_assert(assay__copies_price(&question, 2, &costs, broadcast));
     for (int i = 0; i < 3; i++) {
         ck_assert(both[i] >= leading[i] + strided[i] && both[i] <= leading[i] + strided[i]);
         ck_assert(negative[i] >= strided[i] && negative[i] <= strided[i]);
@@ -68,8 +69,10 @@ START_TEST(price_depends_on_how_the_input_lies)
     ck_assert(strided[2] > leading[2] && strided[0] > leading[0]);
     ck_assert(broadcast[1] < leading[1] && broadcast[0] <= leading[0]);
     ck_assert(leading[1] < leading[0] && leading[0] < leading[2]);
-    ck_assert(!assay__copies_price(&question, 1, NAN, leading));
-    ck_assert(!assay__copies_price(&question, 1, 0, leading));
+    costs.bytes_per_ns = NAN;
+    ck_assert(!assay__copies_price(&question, 1, &costs, leading));
+    costs.bytes_per_ns = 0;
+    ck_assert(!assay__copies_price(&question, 1, &costs, leading));
 }
 END_TEST
 
@@ -109,6 +112,79 @@ START_TEST(copied_input_keeps_tolerances_and_quarantine)
     ck_assert_str_eq(picked(), "gemm 1");
     ck_assert_int_eq(explained("tiled", 16)->rejected, 1);
     ck_assert_int_eq(explained("gemm", 2)->rejected, 1);
+}
+END_TEST
+
+/* ---- prices by size ---- */
+
+/* Copies of 4 KiB take 100 ns +- 10 %, of 64 KiB 1,300; of others in between. */
+static void measure_copies(const char *memory)
+{
+    static char target[64];
+    const assay__store_transfer sizes[] = {{memory, target, 4096, 100, 90, 110},
+                                           {memory, target, 65536, 1300, 1170, 1430}};
+
+    (void)snprintf(target, sizeof target, "%s/copy", memory);
+    memcpy(fake.transfers, sizes, sizeof sizes);
+    fake.transfer_count = 2;
+}
+
+START_TEST(hot_copies_are_priced_by_their_size)
+{
+    /* On the line through both: what is read and written, by two, is moved. */
+    const double moved = ELEMENTS * 4, ns = 100 + (moved - 4096) * 1200 / 61440;
+
+    fake.copy_rate = 8;
+    measure_copies("cpu:0");
+    routes[0].policy = "hot/alone/kernel";
+    ask_layout("lcc");
+    question.policy.cache = ASSAY_CACHE_HOT;
+    pick_route();
+    ck_assert_uint_eq(assay_route_copies(&route), 1);
+    expect_ns(route.time_ns, 50 + ns);
+    expect_ns(route.lo_ns, 49.5 + ns * 0.9 / 2);
+    expect_ns(route.hi_ns, 50.5 + ns * 1.1 * 4 + 1000);
+}
+END_TEST
+
+/* Operands that rotate are in no cache, and other memories say nothing of the host's. */
+START_TEST(copies_that_are_not_hot_are_priced_by_the_rate)
+{
+    const bool is_hot = _i == 1;
+
+    fake.copy_rate = 8;
+    measure_copies(is_hot ? "fake:0" : "cpu:0");
+    routes[0].policy = is_hot ? "hot/alone/kernel" : "rotate/alone/kernel";
+    ask_layout("lcc");
+    question.policy.cache = is_hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE;
+    pick_route();
+    expect_ns(route.time_ns, 50 + 2 * ELEMENTS * 4 / 8);
+    assay_close(&context);
+    fake.copy_rate = 0;
+    pick_route();
+    ck_assert(isnan(route.time_ns));
+}
+END_TEST
+
+START_TEST(how_an_input_lies_counts_by_size_too)
+{
+    static const assay__transfer_point points[] = {{4096, 100, 90, 110}, {65536, 1300, 1170, 1430}};
+    const assay__copy_costs costs = {.bytes_per_ns = NAN, .points = points, .count = 2};
+    double leading[3], strided[3], broadcast[3], both[3];
+
+    ask_layout("lsc");
+    question.policy.cache = ASSAY_CACHE_HOT;
+    ck_assert(assay__copies_price(&question, 1, &costs, leading));
+    ck_assert(assay__copies_price(&question, 2, &costs, strided));
+    ck_assert(assay__copies_price(&question, 3, &costs, both));
+    ask_layout("lbc");
+    question.policy.cache = ASSAY_CACHE_HOT;
+    ck_assert(assay__copies_price(&question, 2, &costs, broadcast));
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq_tol(both[i], leading[i] + strided[i], 1e-9);
+    ck_assert(strided[0] > leading[0] && strided[2] > leading[2]);
+    ck_assert(broadcast[1] < leading[1] && broadcast[0] <= leading[0]);
+    ck_assert(leading[1] < leading[0] && leading[0] < leading[2]);
 }
 END_TEST
 
@@ -441,6 +517,9 @@ static void fill(TCase *subject)
 {
     tcase_add_test(subject, copied_input_is_priced_from_the_measured_rate);
     tcase_add_test(subject, price_depends_on_how_the_input_lies);
+    tcase_add_test(subject, hot_copies_are_priced_by_their_size);
+    tcase_add_loop_test(subject, copies_that_are_not_hot_are_priced_by_the_rate, 0, 2);
+    tcase_add_test(subject, how_an_input_lies_counts_by_size_too);
     tcase_add_test(subject, copied_input_without_a_rate_is_declared_and_ranks_nothing);
     tcase_add_test(subject, output_is_never_copied);
     tcase_add_test(subject, copied_input_keeps_tolerances_and_quarantine);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/transfer_price.h -- what it costs to move bytes between two memories, from measured
+ * sizes. */
+#ifndef ASSAY_RUNTIME_TRANSFER_PRICE_H
+#define ASSAY_RUNTIME_TRANSFER_PRICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Memories are named "host:pageable", "host:pinned" and "<backend>:<device>", "cpu:0". */
+#define ASSAY__HOST_PAGEABLE "host:pageable"
+#define ASSAY__HOST_PINNED   "host:pinned"
+#define ASSAY__MEMORY_MAX    64
+
+typedef struct assay__transfer_point {
+    double bytes;                   /* above 0 */
+    double median_ns, lo_ns, hi_ns; /* 0 <= lo <= median <= hi, 95 % interval */
+} assay__transfer_point;
+
+/* Can this have been measured? */
+bool assay__transfer_is_sound(const assay__transfer_point *p);
+
+/* out: median, lower and upper bound in ns of moving `bytes`; points: sound, by rising bytes.
+ * Below the first point it takes as long as there, which is latency; between two it lies on the
+ * line through them, as latency and a rate do; beyond the last it goes on as from the one before,
+ * or by the last one's rate where there is only one or no more bytes took longer.  More bytes never
+ * cost less: where a larger size seemed faster, the slower of the smaller ones counts.  Nothing to
+ * move costs 0.  false: nothing is known, out stays. */
+bool assay__transfer_price(const assay__transfer_point *points, size_t count, double bytes,
+                           double out[3]);
+
+#endif
