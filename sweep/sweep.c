@@ -393,6 +393,8 @@ static assay_status run_groups(sweep *s)
     assay_status status = assay__sweep_peaks(s);
 
     if (status == ASSAY_OK)
+        status = assay__sweep_transfers(s);
+    if (status == ASSAY_OK)
         status = assay__sweep_find_counters(s);
     if (status == ASSAY_OK)
         status = prepare(s);

@@ -477,6 +477,11 @@ size_t assay__sweep_doubted_stays(const sweep *s, size_t begin, size_t end, size
 bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason, size_t cap);
 /* Peaks from the store when they are fresh and a spot check agrees, else measured. */
 assay_status assay__sweep_peaks(sweep *s);
+/* May what was measured so long ago on these CPUs be recalled? */
+bool assay__sweep_is_fresh(const sweep *s, double age_s, const char *affinity);
+/* What it costs to move bytes between the memories of the backends at hand, unless the store knows;
+ * after the peaks and within their time. */
+assay_status assay__sweep_transfers(sweep *s);
 /* Measures the peaks again and keeps the better of each. */
 assay_status assay__sweep_peaks_again(sweep *s);
 /* CPUs that this process may use, as a list of ranges. */

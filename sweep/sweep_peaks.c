@@ -12,9 +12,8 @@
 #include "sweep/sweep_internal.h"
 #include "tuner/stats.h"
 
-#define PROBE_S     2.0
+#define PROBE_S     1.5 /* two seconds with those of sweep_transfers.c */
 #define SPOT_S      0.1
-#define FRESH_S     86400.0
 #define MAX_PEAKS   1024
 #define MAX_SAMPLES 64
 /* A spot check has few runs: a neighbour makes it lower at times, nothing makes it higher. */
@@ -42,6 +41,12 @@ void assay__sweep_affinity(char *buf, size_t cap)
             return; /* longer than any list that a scheduler makes: compared as far as it goes */
         used += (size_t)n;
     }
+}
+
+/* A clock set back makes an age negative: not to be trusted either. */
+bool assay__sweep_is_fresh(const sweep *s, double age_s, const char *affinity)
+{
+    return age_s >= -1 && age_s < 86400 && strcmp(affinity, s->affinity) == 0;
 }
 
 static sweep_peak *find_peak(sweep *s, const char *name)
@@ -179,8 +184,7 @@ static assay_status recall_row(void *cookie, const assay__db_peak *p)
 
     (void)snprintf(row.name, sizeof row.name, "%s", p->name);
     (void)snprintf(row.unit, sizeof row.unit, "%s", p->unit);
-    /* A clock set back makes an age negative: not to be trusted either. */
-    if (!(p->age_s >= -1 && p->age_s < FRESH_S) || strcmp(p->affinity, s->affinity) != 0)
+    if (!assay__sweep_is_fresh(s, p->age_s, p->affinity))
         return ASSAY_OK;
     return keep_peak(s, &row);
 }

@@ -11,6 +11,7 @@
 #include "runtime/doing.h"
 #include "runtime/error.h"
 #include "tuner/peaks.h"
+#include "tuner/transfers.h"
 #include "tuner/worker_guard.h"
 
 /* Where the parent reads what this process was inside of when it died. */
@@ -115,6 +116,14 @@ static assay_status do_peaks(assay__worker_state *s, json_t *request, assay__mes
                                 json_is_true(json_object_get(request, "spot")), reply);
 }
 
+static assay_status do_transfers(assay__worker_state *s, json_t *request, assay__message *m,
+                                 json_t *reply)
+{
+    (void)m;
+    return assay__transfers_measure(s->plugins,
+                                    json_number_value(json_object_get(request, "seconds")), reply);
+}
+
 static assay_status do_load(assay__worker_state *s, json_t *request, assay__message *m,
                             json_t *reply)
 {
@@ -145,10 +154,19 @@ static assay_status do_count(assay__worker_state *s, json_t *request, assay__mes
 }
 
 static const assay__worker_command commands[] = {
-    {"hello", do_hello},       {"bindings", do_bindings}, {"can_run", do_can_run},
-    {"prepare", do_prepare},   {"run", do_run},           {"time", do_time},
-    {"wide", do_wide},         {"peaks", do_peaks},       {"load", do_load},
-    {"counters", do_counters}, {"count", do_count},       {NULL, NULL},
+    {"hello", do_hello},
+    {"bindings", do_bindings},
+    {"can_run", do_can_run},
+    {"prepare", do_prepare},
+    {"run", do_run},
+    {"time", do_time},
+    {"wide", do_wide},
+    {"peaks", do_peaks},
+    {"load", do_load},
+    {"counters", do_counters},
+    {"count", do_count},
+    {"transfers", do_transfers},
+    {NULL, NULL},
 };
 
 static const assay__worker_command *find_command(const assay__worker_command *list,

@@ -39,6 +39,9 @@
  *   wide     problem, align, threads, descriptors    inputs, result: hi, lo, bound, magnitude
  *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
  *                                                       cache_bytes?
+ *   transfers  seconds                               -> transfers: [{source, target, sizes:
+ *                                                       [{bytes, samples}]}], absent: [{memory,
+ *                                                       reason}]
  *   counters                                       -> counters: [{name, unit, source, event,
  *                                                       reason}], each tried
  *   count    as time, and counters: [name], passes   -> counts: [{name, calls, values [a call, of

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tuner/transfers.c -- the transfers probe; see transfers.h. */
+#include "tuner/transfers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/doing.h"
+#include "runtime/error.h"
+#include "runtime/machine.h"
+#include "runtime/transfer_price.h"
+#include "tuner/free_memory.h"
+
+#define SHORTEST_NS  2e4 /* of a sample */
+#define FEW          7   /* samples: their range holds the median at 98 % */
+#define MANY         11  /* and here all but the two outermost */
+#define MANY_NS      2e7 /* where so many take no longer */
+#define PATHS        3   /* of a memory */
+#define DEVICES_MOST 16  /* of a backend */
+
+uint64_t assay__transfer_size(size_t index)
+{
+    const uint64_t bytes = UINT64_C(4096) << 2 * (index < 16 ? index : 16);
+
+    return bytes <= UINT64_C(1) << 26 ? bytes : 0;
+}
+
+/* ---- one path ---- */
+
+static assay_status sample(const assay__transfer_run *run, uint64_t bytes, double calls, double *ns)
+{
+    const double begin = run->now_ns(run->cookie);
+
+    for (double i = 0; i < calls; i++)
+        ASSAY_TRY(run->move(run->cookie, bytes));
+    *ns = (run->now_ns(run->cookie) - begin) / calls;
+    return ASSAY_OK;
+}
+
+static assay_status take_samples(const assay__transfer_run *run, uint64_t bytes, double calls,
+                                 double count, json_t *samples)
+{
+    double ns;
+
+    for (double i = 0; i < count; i++) {
+        ASSAY_TRY(sample(run, bytes, calls, &ns));
+        ASSAY_TRY(assay__json_append_take(samples, json_real(ns)));
+    }
+    return ASSAY_OK;
+}
+
+/* *left_ns: until all must have been taken; *call_ns: what a call took.  No samples: there is not
+ * the time for all. */
+static assay_status measure_size(const assay__transfer_run *run, uint64_t bytes, double left_ns,
+                                 double *call_ns, json_t *samples)
+{
+    double calls, count;
+
+    ASSAY_TRY(sample(run, bytes, 1, call_ns)); /* whatever is set up once is set up here */
+    ASSAY_TRY(sample(run, bytes, 1, call_ns));
+    calls = ceil(fmin(fmax(SHORTEST_NS / fmax(*call_ns, 1), 1), 1e4));
+    count = calls * *call_ns * MANY <= MANY_NS ? MANY : FEW;
+    return calls * *call_ns * count <= left_ns ? take_samples(run, bytes, calls, count, samples)
+                                               : ASSAY_OK;
+}
+
+/* Four times the bytes take four times as long at most. */
+assay_status assay__transfer_measure(const assay__transfer_run *run, double end_ns, uint64_t most,
+                                     json_t *sizes)
+{
+    double call_ns = 0, left_ns = INFINITY;
+
+    for (size_t i = 0; assay__transfer_size(i) != 0 && assay__transfer_size(i) <= most; i++) {
+        json_t *samples = json_array();
+        assay_status status = ASSAY_OK;
+        if (i > 0)
+            left_ns = end_ns - run->now_ns(run->cookie);
+        if (4 * call_ns * (FEW + 2) <= left_ns)
+            status = measure_size(run, assay__transfer_size(i), left_ns, &call_ns, samples);
+        if (status != ASSAY_OK || json_array_size(samples) == 0) {
+            json_decref(samples);
+            return status;
+        }
+        ASSAY_TRY(assay__json_append_take(sizes, json_pack("{s:I, s:o}", "bytes",
+                                                           (json_int_t)assay__transfer_size(i),
+                                                           "samples", samples)));
+    }
+    return ASSAY_OK;
+}
+
+/* ---- clocks ---- */
+
+typedef struct timer {
+    bool is_scripted;
+    double now_ns, per_call_ns, per_byte_ns; /* of a scripted one */
+} timer;
+
+bool assay__transfers_wanted(void)
+{
+    return getenv("ASSAY_FAKE_PEAKS") == NULL || getenv("ASSAY_FAKE_TRANSFERS") != NULL;
+}
+
+static assay_status make_timer(timer *t)
+{
+    const char *script = getenv("ASSAY_FAKE_TRANSFERS");
+    char *middle, *end;
+
+    *t = (timer){.is_scripted = getenv("ASSAY_FAKE_PEAKS") != NULL && script != NULL};
+    if (!t->is_scripted)
+        return ASSAY_OK;
+    t->per_call_ns = strtod(script, &middle);
+    t->per_byte_ns = strtod(middle, &end);
+    if (middle == script || end == middle || *end != '\0' || !(t->per_call_ns > 0) ||
+        !(t->per_byte_ns >= 0))
+        return assay__fail(ASSAY_PARSE, "scripted transfers: '%s' is not NS NS_PER_BYTE", script);
+    return ASSAY_OK;
+}
+
+static double read_timer(const timer *t)
+{
+    struct timespec now;
+
+    if (t->is_scripted)
+        return t->now_ns;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* ---- one memory ---- */
+
+typedef struct memory {
+    char name[ASSAY__MEMORY_MAX];
+    const char *path;            /* to and from the host */
+    const assay__backend *slots; /* open, its device selected */
+    assay_buffer buffers[2];
+    char *host;     /* owned */
+    uint64_t bytes; /* of each */
+    timer *timer;
+} memory;
+
+static double now_of(void *cookie)
+{
+    const memory *m = cookie;
+
+    return read_timer(m->timer);
+}
+
+static assay_status finish(memory *m, uint64_t bytes, assay_status status)
+{
+    if (status == ASSAY_OK)
+        status = assay__backend_synchronize(m->slots);
+    m->timer->now_ns += m->timer->per_call_ns + m->timer->per_byte_ns * (double)bytes;
+    return status;
+}
+
+static assay_status upload(void *cookie, uint64_t bytes)
+{
+    memory *m = cookie;
+    const assay_transfer piece = {.buffer = m->buffers[0], .host = m->host, .bytes = bytes};
+
+    return finish(m, bytes, assay__backend_upload(m->slots, &piece, 1));
+}
+
+static assay_status download(void *cookie, uint64_t bytes)
+{
+    memory *m = cookie;
+    const assay_transfer piece = {.buffer = m->buffers[0], .host = m->host, .bytes = bytes};
+
+    return finish(m, bytes, assay__backend_download(m->slots, &piece, 1));
+}
+
+static assay_status copy(void *cookie, uint64_t bytes)
+{
+    memory *m = cookie;
+
+    return finish(m, bytes,
+                  assay__backend_copy(m->slots, m->buffers[1], 0, m->buffers[0], 0, bytes));
+}
+
+static void release(memory *m)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (m->buffers[i].size_bytes > 0)
+            (void)assay__backend_free(m->slots, m->buffers[i]);
+    memset(m->buffers, 0, sizeof m->buffers);
+    free(m->host);
+    m->host = NULL;
+}
+
+/* Written whole, so that every page is there. */
+static assay_status take_bytes(memory *m, uint64_t bytes)
+{
+    m->bytes = bytes;
+    m->host = aligned_alloc(4096, (size_t)bytes);
+    if (m->host == NULL)
+        return assay__fail(ASSAY_NOMEM, "transfers: %zu bytes of the host", (size_t)bytes);
+    memset(m->host, 5, (size_t)bytes);
+    for (size_t i = 0; i < 2; i++) {
+        assay_buffer got;
+        ASSAY_TRY(assay__backend_alloc(m->slots, bytes, 0, &got));
+        m->buffers[i] = got;
+        ASSAY_TRY(assay__backend_fill(m->slots, got, 0, bytes, 3));
+    }
+    return assay__backend_synchronize(m->slots);
+}
+
+/* As much as there is; no more than a quarter of what is free. */
+static assay_status take_memory(memory *m)
+{
+    const assay__machine host = ASSAY__MACHINE_HERE;
+    const double free_bytes = assay__free_memory(&host);
+    const double most = isnan(free_bytes) ? INFINITY : free_bytes / 4;
+    assay_status status = ASSAY_NOMEM;
+    size_t count = 1;
+
+    while (assay__transfer_size(count) != 0 && 3 * (double)assay__transfer_size(count) <= most)
+        count++;
+    for (; count > 0 && status == ASSAY_NOMEM; count--) {
+        status = take_bytes(m, assay__transfer_size(count - 1));
+        if (status == ASSAY_NOMEM)
+            release(m);
+    }
+    return status;
+}
+
+/* paths: that share the time until end_ns, these included. */
+static assay_status measure_paths(memory *m, double end_ns, double paths, json_t *list)
+{
+    char to[ASSAY__MEMORY_MAX + 16], from[ASSAY__MEMORY_MAX + 16], within[ASSAY__MEMORY_MAX + 16];
+    const struct {
+        assay_status (*move)(void *cookie, uint64_t bytes);
+        const char *source, *target;
+    } all[PATHS] = {
+        {upload, ASSAY__HOST_PAGEABLE, to}, {download, m->name, from}, {copy, m->name, within}};
+
+    (void)snprintf(to, sizeof to, "%s/%s", m->name, m->path);
+    (void)snprintf(from, sizeof from, "%s/%s", ASSAY__HOST_PAGEABLE, m->path);
+    (void)snprintf(within, sizeof within, "%s/copy", m->name);
+    for (size_t i = 0; i < PATHS; i++, paths--) {
+        const assay__transfer_run run = {now_of, all[i].move, m};
+        const double now = read_timer(m->timer);
+        json_t *sizes = json_array();
+        assay_status status =
+            assay__transfer_measure(&run, now + (end_ns - now) / paths, m->bytes, sizes);
+        if (status != ASSAY_OK) {
+            json_decref(sizes);
+            return status;
+        }
+        ASSAY_TRY(
+            assay__json_append_take(list, json_pack("{s:s, s:s, s:o}", "source", all[i].source,
+                                                    "target", all[i].target, "sizes", sizes)));
+    }
+    return ASSAY_OK;
+}
+
+/* ---- all memories ---- */
+
+typedef struct probe {
+    json_t *list, *absent; /* borrowed */
+    timer timer;
+    double end_ns;
+    size_t backends; /* that are still to come, this one included */
+} probe;
+
+/* The fastest that moves anything; "copy" where nothing is reported. */
+static const char *path_of(const assay_device_profile *profile)
+{
+    const unsigned mask = profile->paths[ASSAY_LOCATION_CPU];
+
+    return (mask >> ASSAY_PATH_COPY & 1) == 0 && (mask >> ASSAY_PATH_STAGING & 1) != 0 ? "staging"
+                                                                                       : "copy";
+}
+
+static bool is_apart(const assay_device_profile *profile)
+{
+    return (profile->features >> ASSAY_FEATURE_UNIFIED_MEMORY & 1) == 0;
+}
+
+static assay_status measure_device(probe *p, const char *backend, const assay__backend *slots,
+                                   size_t device, size_t devices)
+{
+    const double paths = (double)(PATHS * ((p->backends - 1) + (devices - device)));
+    memory m = {.slots = slots, .timer = &p->timer};
+    assay_device_profile profile;
+    assay_status status;
+
+    (void)snprintf(m.name, sizeof m.name, "%s:%zu", backend, device);
+    memset(&profile, 0, sizeof profile);
+    ASSAY_TRY(assay__backend_select_device(slots, device));
+    ASSAY_TRY(assay__backend_device_profile(slots, device, &profile));
+    if (!is_apart(&profile) && (strcmp(backend, "cpu") != 0 || device > 0))
+        return ASSAY_OK; /* the host's memory, which "cpu" speaks for */
+    m.path = path_of(&profile);
+    status = take_memory(&m);
+    if (status == ASSAY_OK)
+        status = measure_paths(&m, p->end_ns, paths, p->list);
+    release(&m);
+    return status;
+}
+
+static assay_status open_slots(const assay__plugin *plugin, assay__backend *out)
+{
+    ASSAY_TRY(assay__backend_init(plugin->manifest->backend, out));
+    assay__doing_begin(ASSAY__DOING_OPEN, plugin->path, "");
+    const assay_status status = assay__backend_open(out);
+    assay__doing_end();
+    return status;
+}
+
+/* What one cannot do leaves its memory unpriced, and is no failure of the others. */
+static assay_status note_absent(const probe *p, const char *backend, size_t device,
+                                assay_status status)
+{
+    char name[ASSAY__MEMORY_MAX];
+
+    if (status == ASSAY_OK || status == ASSAY_UNSUPPORTED || status == ASSAY_UNAVAILABLE)
+        return ASSAY_OK;
+    (void)snprintf(name, sizeof name, "%s:%zu", backend, device);
+    return assay__json_append_take(
+        p->absent, json_pack("{s:s, s:s}", "memory", name, "reason", assay_last_error()));
+}
+
+/* An instance a device: none can be selected once there is memory of another. */
+static assay_status measure_backend(probe *p, const assay__plugin *plugin)
+{
+    const char *name = plugin->manifest->name;
+    size_t devices = 1;
+
+    for (size_t i = 0; i < devices && i < DEVICES_MOST; i++) {
+        assay__backend slots;
+        assay_status status = open_slots(plugin, &slots);
+        if (status == ASSAY_OK && i == 0)
+            status = assay__backend_device_count(&slots, &devices);
+        if (status == ASSAY_OK && devices > i)
+            status = measure_device(p, name, &slots, i, devices);
+        ASSAY_TRY(note_absent(p, name, i, status));
+        assay__backend_close(&slots);
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__transfers_measure(assay__plugins *plugins, double seconds, json_t *reply)
+{
+    probe p = {.list = json_array(), .absent = json_array()};
+
+    ASSAY_TRY(assay__json_put_take(reply, "transfers", p.list));
+    ASSAY_TRY(assay__json_put_take(reply, "absent", p.absent));
+    if (!assay__transfers_wanted())
+        return ASSAY_OK;
+    ASSAY_TRY(make_timer(&p.timer));
+    p.end_ns = read_timer(&p.timer) + seconds * 1e9;
+    p.backends = assay__plugins_count(plugins);
+    for (size_t i = 0; i < assay__plugins_count(plugins); i++, p.backends--) {
+        const assay__plugin *plugin = assay__plugins_at(plugins, i);
+        if (plugin->manifest != NULL)
+            ASSAY_TRY(measure_backend(&p, plugin));
+    }
+    return ASSAY_OK;
+}
