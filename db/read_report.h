@@ -126,6 +126,13 @@ typedef struct assay__report_peak {
     int64_t samples;
 } assay__report_peak;
 
+typedef struct assay__report_transfer {
+    const assay__report_deployment *deployment;
+    const char *source, *target; /* for the call; target: with the path at its end */
+    int64_t size_bytes, samples;
+    double median_ns, lo_ns, hi_ns; /* lo, hi NaN: none */
+} assay__report_transfer;
+
 /* What the contract of a kernel says: the latest one of each kernel. */
 typedef struct assay__report_claim {
     const char *backend, *op, *dtypes, *kernel; /* for the call */
@@ -181,6 +188,8 @@ assay_status assay__report_each_use(assay__report *r,
 assay_status assay__report_each_peak(assay__report *r,
                                      assay_status (*row)(void *, const assay__report_peak *),
                                      void *cookie);
+assay_status assay__report_each_transfer(
+    assay__report *r, assay_status (*row)(void *, const assay__report_transfer *), void *cookie);
 /* All visits of one measurement, oldest first. */
 assay_status assay__report_each_visit(assay__report *r, int64_t measurement,
                                       assay_status (*row)(void *, const assay__report_visit *),

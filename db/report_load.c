@@ -68,6 +68,11 @@ const assay__sql assay__sql_report[] = {
                              "SELECT deployment, name, unit, value, lo, hi, samples FROM peak"
                              " ORDER BY deployment, name",
                              ASSAY__SQL_WHOLE},
+    [ASSAY__REPORT_TRANSFERS] = {"report transfers",
+                                 "SELECT deployment, source, target, size_bytes, median_ns, lo_ns,"
+                                 " hi_ns, samples FROM transfer"
+                                 " ORDER BY deployment, source, target, size_bytes",
+                                 ASSAY__SQL_WHOLE},
     [ASSAY__REPORT_USES] = {"report uses",
                             "SELECT problem, shape_set, row_name, source, run_count, sweep FROM"
                             " (SELECT u.*, rank() OVER (PARTITION BY u.shape_set, u.problem"

@@ -189,7 +189,7 @@ assay_status assay__report_each_route(assay__report *r,
     return assay__query_finish(&q, status);
 }
 
-/* ---- sweeps, peaks, visits ------------------------------------------------------------------- */
+/* ---- sweeps, peaks, transfers, visits -------------------------------------------------------- */
 
 assay_status assay__report_each_sweep(assay__report *r,
                                       assay_status (*row)(void *, const assay__report_sweep *),
@@ -233,6 +233,29 @@ assay_status assay__report_each_peak(assay__report *r,
         p.samples = assay__column_int(&q);
         if (p.deployment != NULL)
             status = row(cookie, &p);
+    }
+    return assay__query_finish(&q, status);
+}
+
+assay_status assay__report_each_transfer(
+    assay__report *r, assay_status (*row)(void *, const assay__report_transfer *), void *cookie)
+{
+    assay__query q;
+    assay_status status = ASSAY_OK;
+
+    ASSAY_TRY(assay__report_query(r, ASSAY__REPORT_TRANSFERS, &q));
+    while (status == ASSAY_OK && assay__query_step(&q)) {
+        assay__report_transfer t = {.deployment =
+                                        assay__report_find_deployment(r, assay__column_int(&q))};
+        t.source = assay__column_text(&q);
+        t.target = assay__column_text(&q);
+        t.size_bytes = assay__column_int(&q);
+        t.median_ns = assay__column_real(&q);
+        t.lo_ns = assay__column_real(&q);
+        t.hi_ns = assay__column_real(&q);
+        t.samples = assay__column_int(&q);
+        if (t.deployment != NULL)
+            status = row(cookie, &t);
     }
     return assay__query_finish(&q, status);
 }

@@ -423,6 +423,7 @@ static void place_part(assay__page *page, const assay__cost *cost, const assay__
     section(page, "Deployment", place, is_named);
     assay__part_deployment(page, &cost->set, place);
     assay__part_peaks(page, &cost->set, place);
+    assay__part_transfers(page, &cost->set, place);
 }
 
 void assay__cost_page(assay__page *page, const assay__cost *cost, const assay__cost_totals *totals)

@@ -123,6 +123,36 @@ void assay__part_peaks(assay__page *page, const assay__report_set *set,
         assay__page_text(page, "No peaks were measured: shares of the peak are not known.");
 }
 
+void assay__part_transfers(assay__page *page, const assay__report_set *set,
+                           const assay__report_place *place)
+{
+    static const assay__html_column columns[] = {
+        {"from", NULL, false},  {"to", "by its path", false}, {"size", "bytes", true},
+        {"median", "ns", true}, {"lo", "ns", true},           {"hi", "ns", true},
+        {"rate", "GB/s", true}, {"n", "samples", true}};
+    size_t rows = 0;
+
+    assay__page_table(page, "Measured transfers: the median of n samples with its 95 % interval",
+                      columns, 8, true);
+    for (size_t i = 0; i < set->transfer_count; i++) {
+        const assay__report_transfer_row *t = &set->transfers[i];
+        if (t->deployment != place->deployment)
+            continue;
+        assay__page_cell(page, t->source);
+        assay__page_cell(page, t->target);
+        assay__page_cell_count(page, (uint64_t)t->size_bytes);
+        assay__page_cell_real(page, t->median_ns, 4);
+        assay__page_cell_real(page, t->lo_ns, 4);
+        assay__page_cell_real(page, t->hi_ns, 4);
+        assay__page_cell_real(page, (double)t->size_bytes / t->median_ns, 4);
+        assay__page_cell_count(page, (uint64_t)t->samples);
+        rows++;
+    }
+    assay__page_table_end(page);
+    if (rows == 0)
+        assay__page_text(page, "No transfers were measured: what moving bytes costs is not known.");
+}
+
 void assay__part_sources(assay__page *page, const assay__report_set *set)
 {
     static const assay__html_column columns[] = {
@@ -173,6 +203,23 @@ static json_t *peak_json(const assay__report_peak_row *p)
     return NULL;
 }
 
+static json_t *transfer_json(const assay__report_transfer_row *t)
+{
+    json_t *row = json_object();
+    int bad = (int)assay__json_put_string(row, "source", t->source);
+
+    bad |= (int)assay__json_put_string(row, "target", t->target);
+    bad |= (int)assay__json_put_int(row, "size_bytes", t->size_bytes);
+    bad |= (int)assay__json_put_real(row, "median_ns", t->median_ns);
+    bad |= (int)assay__json_put_real(row, "lo_ns", t->lo_ns);
+    bad |= (int)assay__json_put_real(row, "hi_ns", t->hi_ns);
+    bad |= (int)assay__json_put_int(row, "samples", t->samples);
+    if (bad == 0)
+        return row;
+    json_decref(row);
+    return NULL;
+}
+
 static int put_known(json_t *object, const char *key, const char *text)
 {
     return text[0] == '\0' ? 0 : (int)assay__json_put_string(object, key, text);
@@ -181,7 +228,7 @@ static int put_known(json_t *object, const char *key, const char *text)
 static json_t *deployment_json(const assay__report_set *set, const assay__report_place *place)
 {
     const assay__report_deployment *d = place->deployment;
-    json_t *row = json_object(), *peaks = json_array();
+    json_t *row = json_object(), *peaks = json_array(), *transfers = json_array();
     int bad = (int)assay__json_put_string(row, "deployment", d->digest);
 
     if (set->options->here != NULL)
@@ -197,6 +244,10 @@ static json_t *deployment_json(const assay__report_set *set, const assay__report
         if (set->peaks[i].deployment == d)
             bad |= (int)assay__json_append_take(peaks, peak_json(&set->peaks[i]));
     bad |= (int)assay__json_put_take(row, "peaks", peaks);
+    for (size_t i = 0; i < set->transfer_count; i++)
+        if (set->transfers[i].deployment == d)
+            bad |= (int)assay__json_append_take(transfers, transfer_json(&set->transfers[i]));
+    bad |= (int)assay__json_put_take(row, "transfers", transfers);
     if (bad == 0)
         return row;
     json_decref(row);

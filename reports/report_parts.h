@@ -17,6 +17,9 @@ void assay__part_deployment(assay__page *page, const assay__report_set *set,
 /* Its peaks with intervals and n, and what they give together. */
 void assay__part_peaks(assay__page *page, const assay__report_set *set,
                        const assay__report_place *place);
+/* What moving bytes between its memories costs. */
+void assay__part_transfers(assay__page *page, const assay__report_set *set,
+                           const assay__report_place *place);
 /* Where the figures come from: the store and its sweeps. */
 void assay__part_sources(assay__page *page, const assay__report_set *set);
 /* One warning when staleness could not be judged. */

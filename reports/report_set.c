@@ -108,6 +108,26 @@ static assay_status add_peak(void *cookie, const assay__report_peak *p)
     return ASSAY_OK;
 }
 
+static assay_status add_transfer(void *cookie, const assay__report_transfer *t)
+{
+    assay__report_set *set = cookie;
+    void *bigger = assay__report_grow(set->transfers, set->transfer_count, sizeof *set->transfers);
+    assay__report_transfer_row row = {.deployment = t->deployment,
+                                      .size_bytes = t->size_bytes,
+                                      .samples = t->samples,
+                                      .median_ns = t->median_ns,
+                                      .lo_ns = t->lo_ns,
+                                      .hi_ns = t->hi_ns};
+
+    if (bigger == NULL)
+        return ASSAY_NOMEM;
+    set->transfers = bigger;
+    ASSAY_TRY(assay__report_keep(set, t->source, &row.source));
+    ASSAY_TRY(assay__report_keep(set, t->target, &row.target));
+    set->transfers[set->transfer_count++] = row;
+    return ASSAY_OK;
+}
+
 static assay_status add_sweep(void *cookie, const assay__report_sweep *s)
 {
     assay__report_set *set = cookie;
@@ -131,6 +151,7 @@ static assay_status load(assay__report_set *set)
     ASSAY_TRY(assay__report_open(set->store, NULL, &set->report));
     ASSAY_TRY(assay__report_each_deployment(set->report, add_place, set));
     ASSAY_TRY(assay__report_each_peak(set->report, add_peak, set));
+    ASSAY_TRY(assay__report_each_transfer(set->report, add_transfer, set));
     return assay__report_each_sweep(set->report, add_sweep, set);
 }
 
@@ -153,6 +174,7 @@ void assay__report_set_close(assay__report_set *set)
     assay__intern_clear(&set->texts);
     free(set->places);
     free(set->peaks);
+    free(set->transfers);
     free(set->sweeps);
     *set = (assay__report_set){.options = NULL};
 }

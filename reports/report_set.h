@@ -55,6 +55,13 @@ typedef struct assay__report_peak_row {
     int64_t samples;
 } assay__report_peak_row;
 
+typedef struct assay__report_transfer_row {
+    const assay__report_deployment *deployment;
+    const char *source, *target;
+    int64_t size_bytes, samples;
+    double median_ns, lo_ns, hi_ns;
+} assay__report_transfer_row;
+
 typedef struct assay__report_sweep_row {
     const char *profile, *started_utc, *ended_utc, *stop_reason;
     int64_t id;
@@ -70,6 +77,8 @@ typedef struct assay__report_set {
     size_t place_count;
     assay__report_peak_row *peaks; /* owned */
     size_t peak_count;
+    assay__report_transfer_row *transfers; /* owned */
+    size_t transfer_count;
     assay__report_sweep_row *sweeps; /* owned */
     size_t sweep_count;
 } assay__report_set;

@@ -112,6 +112,21 @@ static void put_peaks(void)
         ASSAY_OK);
 }
 
+static void put_transfers(void)
+{
+    const assay__db_transfer sizes[] = {
+        {.size_bytes = 4096, .samples = 11, .median_ns = 512, .lo_ns = 500, .hi_ns = 520},
+        {.size_bytes = 16384,
+         .samples = 7,
+         .median_ns = 1024,
+         .lo_ns = 1000,
+         .hi_ns = (double)NAN}};
+
+    ck_assert_int_eq(assay__db_put_transfers(c.db, c.rows.deployment, "host:pageable",
+                                             "fake:0/staging", sizes, 2),
+                     ASSAY_OK);
+}
+
 static void setup(void)
 {
     report_case_setup(&c);
@@ -211,6 +226,41 @@ START_TEST(figures_in_json)
     ck_assert_int_eq(assay__json_get_real(root, "deployments[1].peaks[0].value", &real),
                      ASSAY_PARSE);
     json_decref(root);
+}
+END_TEST
+
+START_TEST(figures_show_transfers)
+{
+    json_t *root = NULL;
+    const char *text;
+    double real;
+
+    plant_all();
+    put_transfers();
+    const char *json = report_case_make(&c, "cost", ASSAY__REPORT_JSON);
+    ck_assert_int_eq(assay__json_parse("report", json, strlen(json), &root), ASSAY_OK);
+    ck_assert_int_eq(assay__json_get_string(root, "deployments[0].transfers[1].target", &text),
+                     ASSAY_OK);
+    ck_assert_str_eq(text, "fake:0/staging");
+    ck_assert_int_eq(assay__json_get_real(root, "deployments[0].transfers[1].size_bytes", &real),
+                     ASSAY_OK);
+    ck_assert_double_eq_tol(real, 16384, 1e-9);
+    ck_assert_int_eq(assay__json_get_real(root, "deployments[0].transfers[0].hi_ns", &real),
+                     ASSAY_OK);
+    ck_assert_double_eq_tol(real, 520, 1e-12);
+    ck_assert(!assay__json_has(root, "deployments[0].transfers[1].hi_ns"));
+    ck_assert(!assay__json_has(root, "deployments[0].transfers[2]"));
+    json_decref(root);
+}
+END_TEST
+
+START_TEST(figures_show_transfers_on_the_page)
+{
+    plant_all();
+    put_transfers();
+    const char *html = report_case_make(&c, "cost", ASSAY__REPORT_HTML);
+    ck_assert_ptr_nonnull(strstr(html, "Measured transfers"));
+    ck_assert_ptr_nonnull(strstr(html, "fake:0/staging"));
 }
 END_TEST
 
@@ -414,6 +464,8 @@ static Suite *make_suite(void)
     tcase_add_test(t, figures_in_markdown);
     tcase_add_test(t, figures_without_peaks_have_no_share);
     tcase_add_test(t, figures_in_json);
+    tcase_add_test(t, figures_show_transfers);
+    tcase_add_test(t, figures_show_transfers_on_the_page);
     t = tcase(suite, "apart");
     tcase_add_test(t, apart_wrong_winner_is_none);
     tcase_add_test(t, apart_stale_rows);
