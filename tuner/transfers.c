@@ -15,12 +15,12 @@
 #include "runtime/transfer_price.h"
 #include "tuner/free_memory.h"
 
-#define SHORTEST_NS  2e4 /* of a sample */
-#define FEW          7   /* samples: their range holds the median at 98 % */
-#define MANY         11  /* and here all but the two outermost */
-#define MANY_NS      2e7 /* where so many take no longer */
-#define PATHS        3   /* of a memory */
-#define DEVICES_MOST 16  /* of a backend */
+#define SHORTEST_NS   2e4 /* of a sample */
+#define FEW           7   /* samples: their range holds the median at 98 % */
+#define MANY          11  /* and here all but the two outermost */
+#define MANY_NS       2e7 /* where so many take no longer */
+#define PATHS         3   /* of a memory */
+#define MEMORIES_MOST 32
 
 uint64_t assay__transfer_size(size_t index)
 {
@@ -134,8 +134,8 @@ static double read_timer(const timer *t)
 
 typedef struct memory {
     char name[ASSAY__MEMORY_MAX];
-    const char *path;            /* to and from the host */
-    const assay__backend *slots; /* open, its device selected */
+    const char *path;     /* to and from the host */
+    assay__backend slots; /* open, its device selected */
     assay_buffer buffers[2];
     char *host;     /* owned */
     uint64_t bytes; /* of each */
@@ -152,7 +152,7 @@ static double now_of(void *cookie)
 static assay_status finish(memory *m, uint64_t bytes, assay_status status)
 {
     if (status == ASSAY_OK)
-        status = assay__backend_synchronize(m->slots);
+        status = assay__backend_synchronize(&m->slots);
     m->timer->now_ns += m->timer->per_call_ns + m->timer->per_byte_ns * (double)bytes;
     return status;
 }
@@ -162,7 +162,7 @@ static assay_status upload(void *cookie, uint64_t bytes)
     memory *m = cookie;
     const assay_transfer piece = {.buffer = m->buffers[0], .host = m->host, .bytes = bytes};
 
-    return finish(m, bytes, assay__backend_upload(m->slots, &piece, 1));
+    return finish(m, bytes, assay__backend_upload(&m->slots, &piece, 1));
 }
 
 static assay_status download(void *cookie, uint64_t bytes)
@@ -170,7 +170,7 @@ static assay_status download(void *cookie, uint64_t bytes)
     memory *m = cookie;
     const assay_transfer piece = {.buffer = m->buffers[0], .host = m->host, .bytes = bytes};
 
-    return finish(m, bytes, assay__backend_download(m->slots, &piece, 1));
+    return finish(m, bytes, assay__backend_download(&m->slots, &piece, 1));
 }
 
 static assay_status copy(void *cookie, uint64_t bytes)
@@ -178,14 +178,14 @@ static assay_status copy(void *cookie, uint64_t bytes)
     memory *m = cookie;
 
     return finish(m, bytes,
-                  assay__backend_copy(m->slots, m->buffers[1], 0, m->buffers[0], 0, bytes));
+                  assay__backend_copy(&m->slots, m->buffers[1], 0, m->buffers[0], 0, bytes));
 }
 
 static void release(memory *m)
 {
     for (size_t i = 0; i < 2; i++)
         if (m->buffers[i].size_bytes > 0)
-            (void)assay__backend_free(m->slots, m->buffers[i]);
+            (void)assay__backend_free(&m->slots, m->buffers[i]);
     memset(m->buffers, 0, sizeof m->buffers);
     free(m->host);
     m->host = NULL;
@@ -201,11 +201,11 @@ static assay_status take_bytes(memory *m, uint64_t bytes)
     memset(m->host, 5, (size_t)bytes);
     for (size_t i = 0; i < 2; i++) {
         assay_buffer got;
-        ASSAY_TRY(assay__backend_alloc(m->slots, bytes, 0, &got));
+        ASSAY_TRY(assay__backend_alloc(&m->slots, bytes, 64, &got));
         m->buffers[i] = got;
-        ASSAY_TRY(assay__backend_fill(m->slots, got, 0, bytes, 3));
+        ASSAY_TRY(assay__backend_fill(&m->slots, got, 0, bytes, 3));
     }
-    return assay__backend_synchronize(m->slots);
+    return assay__backend_synchronize(&m->slots);
 }
 
 /* As much as there is; no more than a quarter of what is free. */
@@ -227,8 +227,7 @@ static assay_status take_memory(memory *m)
     return status;
 }
 
-/* paths: that share the time until end_ns, these included. */
-static assay_status measure_paths(memory *m, double end_ns, double paths, json_t *list)
+static assay_status measure_paths(memory *m, double end_ns, json_t *list)
 {
     char to[ASSAY__MEMORY_MAX + 16], from[ASSAY__MEMORY_MAX + 16], within[ASSAY__MEMORY_MAX + 16];
     const struct {
@@ -240,12 +239,12 @@ static assay_status measure_paths(memory *m, double end_ns, double paths, json_t
     (void)snprintf(to, sizeof to, "%s/%s", m->name, m->path);
     (void)snprintf(from, sizeof from, "%s/%s", ASSAY__HOST_PAGEABLE, m->path);
     (void)snprintf(within, sizeof within, "%s/copy", m->name);
-    for (size_t i = 0; i < PATHS; i++, paths--) {
+    for (size_t i = 0; i < PATHS; i++) {
         const assay__transfer_run run = {now_of, all[i].move, m};
         const double now = read_timer(m->timer);
         json_t *sizes = json_array();
-        assay_status status =
-            assay__transfer_measure(&run, now + (end_ns - now) / paths, m->bytes, sizes);
+        assay_status status = assay__transfer_measure(
+            &run, now + (end_ns - now) / (double)(PATHS - i), m->bytes, sizes);
         if (status != ASSAY_OK) {
             json_decref(sizes);
             return status;
@@ -262,8 +261,8 @@ static assay_status measure_paths(memory *m, double end_ns, double paths, json_t
 typedef struct probe {
     json_t *list, *absent; /* borrowed */
     timer timer;
-    double end_ns;
-    size_t backends; /* that are still to come, this one included */
+    memory memories[MEMORIES_MOST]; /* to measure; slots are owned */
+    size_t count;
 } probe;
 
 /* The fastest that moves anything; "copy" where nothing is reported. */
@@ -280,26 +279,17 @@ static bool is_apart(const assay_device_profile *profile)
     return (profile->features >> ASSAY_FEATURE_UNIFIED_MEMORY & 1) == 0;
 }
 
-static assay_status measure_device(probe *p, const char *backend, const assay__backend *slots,
-                                   size_t device, size_t devices)
+/* *wanted false: the host's memory, which "cpu" speaks for. */
+static assay_status look_at(memory *m, const char *backend, size_t device, bool *wanted)
 {
-    const double paths = (double)(PATHS * ((p->backends - 1) + (devices - device)));
-    memory m = {.slots = slots, .timer = &p->timer};
     assay_device_profile profile;
-    assay_status status;
 
-    (void)snprintf(m.name, sizeof m.name, "%s:%zu", backend, device);
     memset(&profile, 0, sizeof profile);
-    ASSAY_TRY(assay__backend_select_device(slots, device));
-    ASSAY_TRY(assay__backend_device_profile(slots, device, &profile));
-    if (!is_apart(&profile) && (strcmp(backend, "cpu") != 0 || device > 0))
-        return ASSAY_OK; /* the host's memory, which "cpu" speaks for */
-    m.path = path_of(&profile);
-    status = take_memory(&m);
-    if (status == ASSAY_OK)
-        status = measure_paths(&m, p->end_ns, paths, p->list);
-    release(&m);
-    return status;
+    ASSAY_TRY(assay__backend_select_device(&m->slots, device));
+    ASSAY_TRY(assay__backend_device_profile(&m->slots, device, &profile));
+    m->path = path_of(&profile);
+    *wanted = is_apart(&profile) || (strcmp(backend, "cpu") == 0 && device == 0);
+    return ASSAY_OK;
 }
 
 static assay_status open_slots(const assay__plugin *plugin, assay__backend *out)
@@ -312,52 +302,80 @@ static assay_status open_slots(const assay__plugin *plugin, assay__backend *out)
 }
 
 /* What one cannot do leaves its memory unpriced, and is no failure of the others. */
-static assay_status note_absent(const probe *p, const char *backend, size_t device,
-                                assay_status status)
+static assay_status note_absent(const probe *p, const memory *m, assay_status status)
 {
-    char name[ASSAY__MEMORY_MAX];
-
     if (status == ASSAY_OK || status == ASSAY_UNSUPPORTED || status == ASSAY_UNAVAILABLE)
         return ASSAY_OK;
-    (void)snprintf(name, sizeof name, "%s:%zu", backend, device);
     return assay__json_append_take(
-        p->absent, json_pack("{s:s, s:s}", "memory", name, "reason", assay_last_error()));
+        p->absent, json_pack("{s:s, s:s}", "memory", m->name, "reason", assay_last_error()));
 }
 
 /* An instance a device: none can be selected once there is memory of another. */
-static assay_status measure_backend(probe *p, const assay__plugin *plugin)
+static assay_status add_memories(probe *p, const assay__plugin *plugin)
 {
-    const char *name = plugin->manifest->name;
     size_t devices = 1;
 
-    for (size_t i = 0; i < devices && i < DEVICES_MOST; i++) {
-        assay__backend slots;
-        assay_status status = open_slots(plugin, &slots);
+    for (size_t i = 0; i < devices && p->count < MEMORIES_MOST; i++) {
+        memory *m = &p->memories[p->count];
+        bool wanted = false;
+        *m = (memory){.timer = &p->timer};
+        (void)snprintf(m->name, sizeof m->name, "%s:%zu", plugin->manifest->name, i);
+        assay_status status = open_slots(plugin, &m->slots);
         if (status == ASSAY_OK && i == 0)
-            status = assay__backend_device_count(&slots, &devices);
-        if (status == ASSAY_OK && devices > i)
-            status = measure_device(p, name, &slots, i, devices);
-        ASSAY_TRY(note_absent(p, name, i, status));
-        assay__backend_close(&slots);
+            status = assay__backend_device_count(&m->slots, &devices);
+        if (status == ASSAY_OK && i < devices)
+            status = look_at(m, plugin->manifest->name, i, &wanted);
+        if (wanted)
+            p->count++;
+        else
+            assay__backend_close(&m->slots);
+        ASSAY_TRY(note_absent(p, m, status));
     }
     return ASSAY_OK;
+}
+
+/* Each with an even share of the time that is left. */
+static assay_status measure_all(probe *p, double end_ns)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        memory *m = &p->memories[i];
+        const double now = read_timer(&p->timer);
+        assay_status status = take_memory(m);
+        if (status == ASSAY_OK)
+            status = measure_paths(m, now + (end_ns - now) / (double)(p->count - i), p->list);
+        release(m);
+        ASSAY_TRY(note_absent(p, m, status));
+    }
+    return ASSAY_OK;
+}
+
+static assay_status measure(probe *p, assay__plugins *plugins, double seconds)
+{
+    ASSAY_TRY(make_timer(&p->timer));
+    for (size_t i = 0; i < assay__plugins_count(plugins); i++) {
+        const assay__plugin *plugin = assay__plugins_at(plugins, i);
+        if (plugin->manifest != NULL)
+            ASSAY_TRY(add_memories(p, plugin));
+    }
+    return measure_all(p, read_timer(&p->timer) + seconds * 1e9);
 }
 
 assay_status assay__transfers_measure(assay__plugins *plugins, double seconds, json_t *reply)
 {
-    probe p = {.list = json_array(), .absent = json_array()};
+    probe *p = calloc(1, sizeof *p);
+    assay_status status;
 
-    ASSAY_TRY(assay__json_put_take(reply, "transfers", p.list));
-    ASSAY_TRY(assay__json_put_take(reply, "absent", p.absent));
-    if (!assay__transfers_wanted())
-        return ASSAY_OK;
-    ASSAY_TRY(make_timer(&p.timer));
-    p.end_ns = read_timer(&p.timer) + seconds * 1e9;
-    p.backends = assay__plugins_count(plugins);
-    for (size_t i = 0; i < assay__plugins_count(plugins); i++, p.backends--) {
-        const assay__plugin *plugin = assay__plugins_at(plugins, i);
-        if (plugin->manifest != NULL)
-            ASSAY_TRY(measure_backend(&p, plugin));
-    }
-    return ASSAY_OK;
+    if (p == NULL)
+        return assay__fail(ASSAY_NOMEM, "transfers");
+    p->list = json_array();
+    p->absent = json_array();
+    status = assay__json_put_take(reply, "transfers", p->list);
+    if (assay__json_put_take(reply, "absent", p->absent) != ASSAY_OK)
+        status = ASSAY_NOMEM;
+    if (status == ASSAY_OK && assay__transfers_wanted())
+        status = measure(p, plugins, seconds);
+    for (size_t i = 0; i < p->count; i++)
+        assay__backend_close(&p->memories[i].slots);
+    free(p);
+    return status;
 }
