@@ -118,13 +118,11 @@ END_TEST
 /* ---- prices by size ---- */
 
 /* Copies of 4 KiB take 100 ns +- 10 %, of 64 KiB 1,300; of others in between. */
-static void measure_copies(const char *memory)
+static void measure_copies(const char *source, const char *target)
 {
-    static char target[64];
-    const assay__store_transfer sizes[] = {{memory, target, 4096, 100, 90, 110},
-                                           {memory, target, 65536, 1300, 1170, 1430}};
+    const assay__store_transfer sizes[] = {{source, target, 4096, 100, 90, 110},
+                                           {source, target, 65536, 1300, 1170, 1430}};
 
-    (void)snprintf(target, sizeof target, "%s/copy", memory);
     memcpy(fake.transfers, sizes, sizeof sizes);
     fake.transfer_count = 2;
 }
@@ -135,7 +133,7 @@ START_TEST(hot_copies_are_priced_by_their_size)
     const double moved = ELEMENTS * 4, ns = 100 + (moved - 4096) * 1200 / 61440;
 
     fake.copy_rate = 8;
-    measure_copies("cpu:0");
+    measure_copies("cpu:0", "cpu:0/copy");
     routes[0].policy = "hot/alone/kernel";
     ask_layout("lcc");
     question.policy.cache = ASSAY_CACHE_HOT;
@@ -147,13 +145,15 @@ START_TEST(hot_copies_are_priced_by_their_size)
 }
 END_TEST
 
-/* Operands that rotate are in no cache, and other memories say nothing of the host's. */
+/* Operands that rotate are in no cache, and ways between other memories say nothing of copies. */
 START_TEST(copies_that_are_not_hot_are_priced_by_the_rate)
 {
-    const bool is_hot = _i == 1;
+    static const char *const ways[][2] = {
+        {"cpu:0", "cpu:0/copy"}, {"fake:0", "cpu:0/copy"}, {"cpu:0", "fake:0/copy"}};
+    const bool is_hot = _i > 0;
 
     fake.copy_rate = 8;
-    measure_copies(is_hot ? "fake:0" : "cpu:0");
+    measure_copies(ways[_i][0], ways[_i][1]);
     routes[0].policy = is_hot ? "hot/alone/kernel" : "rotate/alone/kernel";
     ask_layout("lcc");
     question.policy.cache = is_hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE;
@@ -518,7 +518,7 @@ static void fill(TCase *subject)
     tcase_add_test(subject, copied_input_is_priced_from_the_measured_rate);
     tcase_add_test(subject, price_depends_on_how_the_input_lies);
     tcase_add_test(subject, hot_copies_are_priced_by_their_size);
-    tcase_add_loop_test(subject, copies_that_are_not_hot_are_priced_by_the_rate, 0, 2);
+    tcase_add_loop_test(subject, copies_that_are_not_hot_are_priced_by_the_rate, 0, 3);
     tcase_add_test(subject, how_an_input_lies_counts_by_size_too);
     tcase_add_test(subject, copied_input_without_a_rate_is_declared_and_ranks_nothing);
     tcase_add_test(subject, output_is_never_copied);
