@@ -49,7 +49,8 @@ grep -q 'failed where villains/v_chatty_late had run before, and alone it does n
 
 # Of two that do so each is found, in whatever order they come; nobody else is convicted for having failed twice.
 sweep 'n=2001|2002|2003|2004|2005|2006' v_honest v_chatty_late v_chatty_later
-verdict v_chatty_later 'crashed leaves a fault behind *'
+# Who is alone in a worker, and then too slow to go on, is never published.
+verdict v_chatty_later '?(ok *times the best in the screening visit?)crashed leaves a fault behind *'
 verdict v_honest '@(ok|noisy)*'
 [ "$(sql "SELECT count(*) FROM quarantine q JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel
     WHERE k.name = 'v_honest'")" = 0 ] || fail "an honest one is in quarantine"
