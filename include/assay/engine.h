@@ -53,8 +53,8 @@ size_t assay_engine_describe(const assay_engine *engine, char *buf, size_t cap);
 
 /* ---- life ---- */
 
-/* device: number below device_count.  Safe when several threads call it first.  Of an engine that is
- * initialised it does nothing; on another device that is ASSAY_INVALID. */
+/* device: number below device_count.  Safe when several threads call it first.  Of an engine that
+ * is initialised it does nothing; on another device that is ASSAY_INVALID. */
 assay_status assay_engine_init(assay_engine *engine, size_t device);
 assay_status assay_engine_prepare(assay_engine *engine); /* may be called again */
 /* Waits for all that was queued, and reports what failed in it. */
