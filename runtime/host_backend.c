@@ -19,6 +19,11 @@ const char *assay__host_last_text(void)
     return last_text;
 }
 
+void assay__host_clear_text(void)
+{
+    last_text[0] = '\0';
+}
+
 assay_status assay__host_fail(const assay_instance *instance, assay_status status,
                               const char *format, ...)
 {

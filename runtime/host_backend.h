@@ -74,6 +74,7 @@ assay__host_fail_detail(const assay_instance *instance, const assay_error_detail
 
 /* Text of the calling thread's last assay__host_fail in this plug-in. */
 const char *assay__host_last_text(void);
+void assay__host_clear_text(void);
 
 static inline void assay__host_count(assay_instance *instance, int what, uint64_t by)
 {

@@ -78,6 +78,7 @@ static assay_status run_job(assay_queue *q, const job *j)
     assay_tensor operands[ASSAY_MAX_OPERANDS];
     assay_launch resolved;
 
+    assay__host_clear_text(); /* that of a job before is no reason */
     ASSAY_TRY(assay__host_resolve(q->instance, &j->launch, &resolved, operands, 0));
     resolved.queue = NULL; /* a kernel's own launches run at once */
     return run_now(q->instance, j->run, &resolved);
@@ -90,7 +91,8 @@ static void keep_failure(assay_queue *q, assay_status status)
         return;
     q->failed = status;
     q->detail = (assay_error_detail){.status = status, .generation = q->generation};
-    snprintf(q->why, sizeof q->why, "%.255s", assay__host_last_text());
+    const char *text = assay__host_last_text();
+    snprintf(q->why, sizeof q->why, "%.255s", text[0] != '\0' ? text : "the kernel gave no reason");
 }
 
 static void end_job(assay_queue *q, job *j)
@@ -187,7 +189,7 @@ static assay_status hold(assay_instance *instance, assay_queue *queue, bool any_
 static void let_go(assay_instance *instance, assay_queue *queue)
 {
     pthread_mutex_lock(&instance->lock);
-    if (--queue->holders == 0)
+    if (--queue->holders <= 1) /* he who destroys it holds it, too */
         pthread_cond_broadcast(&instance->let_go);
     pthread_mutex_unlock(&instance->lock);
 }
@@ -293,7 +295,7 @@ static assay_queue *next_held(assay_instance *instance, assay_queue *before)
         q = q->next;
     if (q != NULL)
         q->holders++;
-    if (before != NULL && --before->holders == 0)
+    if (before != NULL && --before->holders <= 1)
         pthread_cond_broadcast(&instance->let_go);
     pthread_mutex_unlock(&instance->lock);
     return q;
@@ -499,7 +501,6 @@ static assay_status record_in(assay_instance *instance, assay_event *event, assa
     }
     j->run = NULL;
     j->event = event;
-    event->queue = q;
     atomic_fetch_add(&event->recorded, 1);
     added(q);
     return ASSAY_OK;
@@ -520,23 +521,42 @@ assay_status assay__host_event_record(assay_instance *instance, assay_event *eve
         return ASSAY_OK;
     }
     ASSAY_TRY(hold(instance, queue, false));
+    pthread_mutex_lock(&instance->lock);
+    event->queue = queue;
+    pthread_mutex_unlock(&instance->lock);
     assay_status status = record_in(instance, event, queue);
     let_go(instance, queue);
     return status;
 }
 
+/* The queue of its last record, held; NULL: it is gone or going, and ends what it has. */
+static assay_queue *hold_queue_of(assay_instance *instance, const assay_event *event)
+{
+    pthread_mutex_lock(&instance->lock);
+    assay_queue *q = event->queue;
+    if (q != NULL && q->going)
+        q = NULL;
+    if (q != NULL)
+        q->holders++;
+    pthread_mutex_unlock(&instance->lock);
+    return q;
+}
+
 assay_status assay__host_event_wait(assay_instance *instance, assay_event *event)
 {
     ASSAY_TRY(check_event(instance, event, true));
-    assay_queue *q = event->queue;
-    if (has_passed(event))
-        return ASSAY_OK;
-    ASSAY_TRY(hold(instance, q, false));
-    pthread_mutex_lock(&q->lock);
-    while (!has_passed(event))
-        pthread_cond_wait(&q->changed, &q->lock);
-    pthread_mutex_unlock(&q->lock);
-    let_go(instance, q);
+    while (!has_passed(event)) {
+        assay_queue *q = hold_queue_of(instance, event);
+        if (q == NULL) { /* somebody destroys it, who waits for the same */
+            sleep_ns(100000);
+            continue;
+        }
+        pthread_mutex_lock(&q->lock);
+        while (!has_passed(event))
+            pthread_cond_wait(&q->changed, &q->lock);
+        pthread_mutex_unlock(&q->lock);
+        let_go(instance, q);
+    }
     return ASSAY_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/support/engine_case.h"
 
@@ -439,6 +440,50 @@ START_TEST(queue_failures_are_told_once)
 }
 END_TEST
 
+typedef struct waiter {
+    assay_engine *engine;
+    assay_queue *queue;
+    assay_status status;
+} waiter;
+
+static void *wait_in(void *cookie)
+{
+    waiter *w = cookie;
+
+    w->status = assay_engine_queue_wait(w->engine, w->queue);
+    return NULL;
+}
+
+/* Who destroys a queue waits for those who are inside, and they come out. */
+START_TEST(queue_destroyed_while_others_wait)
+{
+    const assay_fault slow = {
+        .struct_size = sizeof slow, .kind = ASSAY_FAULT_DELAY, .times = 1, .delay_ns = 300000000};
+    const struct timespec a_while = {0, 50000000};
+    assay_engine *e = engine_open(context, "ref", NULL);
+    assay_buffer a = engine_alloc(e, 64);
+    assay_queue *queue = NULL;
+    waiter waiters[3];
+    pthread_t threads[3];
+
+    ck_assert_int_eq(assay_engine_queue_create(e, &queue), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_inject(e, &slow), ASSAY_OK);
+    ck_assert_int_eq(add_in(e, queue, a, a, a, 16), ASSAY_OK);
+    for (int i = 0; i < 3; i++) {
+        waiters[i] = (waiter){e, queue, ASSAY_INTERNAL};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, wait_in, &waiters[i]), 0);
+    }
+    nanosleep(&a_while, NULL); /* they are inside, or find no queue any more */
+    ck_assert_int_eq(assay_engine_queue_destroy(e, &queue), ASSAY_OK);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        ck_assert(waiters[i].status == ASSAY_OK || waiters[i].status == ASSAY_FOREIGN);
+    }
+    ck_assert_int_eq(assay_engine_free(e, a), ASSAY_OK);
+    assay_engine_destroy(&e);
+}
+END_TEST
+
 START_TEST(queue_events_measure_time)
 {
     const assay_fault slow = {
@@ -790,6 +835,7 @@ int main(void)
     tcase_add_loop_test(queues, queue_pending_buffers_are_not_freed, 0, 2);
     tcase_add_loop_test(queues, queue_failures_are_told_once, 0, 2);
     tcase_add_test(queues, queue_events_measure_time);
+    tcase_add_test(queues, queue_destroyed_while_others_wait);
     tcase_add_loop_test(loss, lost_device_until_recovered, 0, 2);
     tcase_add_test(loss, lost_device_with_work_under_way);
     tcase_add_loop_test(loss, faults_out_of_memory_and_failing_launch, 0, 2);
