@@ -119,7 +119,7 @@ static int tell_sum(checked *c)
         return code;
     return assay__cmd_fail("check",
                            assay__fail(ASSAY_WRONG,
-                                       "backend '%s' breaks %lld rules; docs/backends.md "
+                                       "backend '%s' breaks %lld of its rules; docs/backends.md "
                                        "says what each asks for",
                                        c->backend, (long long)c->counts[ASSAY__CONFORM_FAIL]));
 }

@@ -4,7 +4,7 @@
  * generations in memory of malloc, one kernel, "add" of f32.  docs/backends.md explains it.
  *
  *     cc -std=c11 -O2 -fPIC -shared -fvisibility=hidden -Wl,-z,defs -Wl,--build-id \
- *         backend_minimal.c $(pkg-config --cflags assay) -pthread -o assay_minimal.so
+ *         backend_minimal.c $(pkg-config --cflags assay) -pthread -lm -o assay_minimal.so
  *     ASSAY_PLUGIN_PATH=$PWD assay check --backend minimal
  *
  * It includes the installed headers alone and calls nothing of libassay: a plug-in takes only what
