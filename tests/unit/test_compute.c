@@ -462,7 +462,7 @@ END_TEST
 /* Calls that say the same again are short, and their memory is checked as ever. */
 START_TEST(site_repeats_are_checked)
 {
-    static float memory[3][80];
+    static _Alignas(64) float memory[3][80];
     assay_call_site site = {0};
     assay_execution record = {.struct_size = sizeof record};
     assay_call call = {.struct_size = sizeof call, .site = &site, .record = &record};
@@ -493,8 +493,8 @@ START_TEST(site_repeats_are_checked)
         ck_assert_str_eq(record.kernel, first);
     }
     assay_place beyond = p[0], shifted = p[0];
-    beyond.byte_offset = 80 * 4 - 60;
-    shifted.byte_offset += 4;
+    beyond.byte_offset = 80 * 4 - 48; /* aligned as before, so that only its place is wrong */
+    shifted.byte_offset += 16;
     for (int round = 0; round < 2; round++) {
         engine_refuses(ADD(beyond, p[1], p[2]), ASSAY_INVALID, "operand 0");
         engine_refuses(ADD(p[0], p[1], beyond), ASSAY_INVALID, "operand 2");
