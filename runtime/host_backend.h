@@ -127,6 +127,8 @@ assay_status assay__host_metrics(assay_instance *instance, assay_metric *out, si
                                  size_t *count);
 /* ASSAY_DEVICE_LOST when the device is, or now goes by plan. */
 assay_status assay__host_alive(assay_instance *instance, const char *what);
+/* The same for what is no operation yet: no planned fault comes by it. */
+assay_status assay__host_not_lost(assay_instance *instance, const char *what);
 /* Does the planned fault of this kind come now?  *delay_ns: NULL, or a planned delay. */
 bool assay__host_fault_due(assay_instance *instance, assay_fault_kind kind, uint64_t *delay_ns);
 

@@ -54,6 +54,11 @@ assay_status assay__host_alive(assay_instance *instance, const char *what)
 {
     if (assay__host_fault_due(instance, ASSAY_FAULT_LOST, NULL))
         atomic_store(&instance->is_lost, true);
+    return assay__host_not_lost(instance, what);
+}
+
+assay_status assay__host_not_lost(assay_instance *instance, const char *what)
+{
     if (!atomic_load_explicit(&instance->is_lost, memory_order_acquire))
         return ASSAY_OK;
     pthread_mutex_lock(&instance->lock);

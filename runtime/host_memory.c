@@ -340,7 +340,7 @@ assay_status assay__host_map(assay_instance *instance, assay_buffer buffer, void
 {
     char *memory;
 
-    ASSAY_TRY(assay__host_alive(instance, "map"));
+    ASSAY_TRY(assay__host_not_lost(instance, "map"));
     ASSAY_TRY(find_memory(instance, buffer, &memory, bytes));
     *host = memory;
     return ASSAY_OK;

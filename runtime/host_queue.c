@@ -383,7 +383,7 @@ static assay_status push_held(assay_instance *instance, assay_queue *q, assay_ke
     assay_launch unused;
 
     ASSAY_TRY(check_queued(instance, launch));
-    ASSAY_TRY(assay__host_alive(instance, "launch"));
+    ASSAY_TRY(assay__host_not_lost(instance, "launch")); /* faults come when it runs */
     ASSAY_TRY(assay__host_resolve(instance, launch, &unused, operands, +1));
     pthread_mutex_lock(&q->lock);
     job *j = next_place(q);

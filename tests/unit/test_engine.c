@@ -579,6 +579,26 @@ START_TEST(lost_device_with_work_under_way)
 }
 END_TEST
 
+/* A queued launch is one operation, when it runs: two succeed, the third finds the device gone. */
+START_TEST(faults_of_queued_launches_come_once)
+{
+    const assay_fault lost = {.struct_size = sizeof lost, .kind = ASSAY_FAULT_LOST, .after = 2};
+    assay_engine *e = engine_open(context, _i == 0 ? "ref" : "fake", NULL);
+    assay_buffer a = engine_alloc(e, 64);
+    assay_queue *queue = NULL;
+
+    ck_assert_int_eq(assay_engine_queue_create(e, &queue), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_inject(e, &lost), ASSAY_OK);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(add_in(e, queue, a, a, a, 16), ASSAY_OK);
+        ck_assert_int_eq(assay_engine_queue_wait(e, queue), ASSAY_OK);
+    }
+    ck_assert(!assay_engine_is_lost(e));
+    engine_refuses(assay_engine_fill(e, a, 0, 1, 0), ASSAY_DEVICE_LOST, "fill");
+    assay_engine_destroy(&e);
+}
+END_TEST
+
 START_TEST(faults_out_of_memory_and_failing_launch)
 {
     assay_fault fault = {
@@ -838,6 +858,7 @@ int main(void)
     tcase_add_test(queues, queue_destroyed_while_others_wait);
     tcase_add_loop_test(loss, lost_device_until_recovered, 0, 2);
     tcase_add_test(loss, lost_device_with_work_under_way);
+    tcase_add_loop_test(loss, faults_of_queued_launches_come_once, 0, 2);
     tcase_add_loop_test(loss, faults_out_of_memory_and_failing_launch, 0, 2);
     tcase_add_loop_test(says, features_are_honest, 0, NAMES);
     tcase_add_test(says, features_ops_are_those_of_the_table);
