@@ -58,16 +58,64 @@ static assay_status prepare(const assay_unary_launch *l, const void *x, void *y,
     return ASSAY_OK;
 }
 
+/* ---- on a device apart ---- */
+
+static uint64_t batch_bytes(const assay_unary_launch *l, size_t operand)
+{
+    return ASSAY_EXHAUSTIVE_BATCH * assay_dtype_bytes((assay_dtype)l->problem.dtypes[operand]);
+}
+
+assay_status assay__unary_bring(assay_unary_launch *l)
+{
+    assay_device_profile profile = {.struct_size = sizeof profile};
+
+    ASSAY_TRY(assay__backend_device_profile(l->backend, 0, &profile));
+    if (!assay__profile_is_apart(&profile))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__backend_alloc(l->backend, batch_bytes(l, 0), 64, &l->far[0]));
+    assay_status status = assay__backend_alloc(l->backend, batch_bytes(l, 1), 64, &l->far[1]);
+    if (status != ASSAY_OK)
+        (void)assay__backend_free(l->backend, l->far[0]);
+    l->is_apart = status == ASSAY_OK;
+    return status;
+}
+
+void assay__unary_leave(assay_unary_launch *l)
+{
+    for (size_t i = 0; l->is_apart && i < 2; i++)
+        (void)assay__backend_free(l->backend, l->far[i]);
+    l->is_apart = false;
+}
+
+/* Handles in place of addresses, with what lies there brought over, the poison of outputs too. */
+static assay_status bring_piece(const assay_unary_launch *l, assay_transfer pieces[2],
+                                assay_tensor operands[2])
+{
+    for (size_t i = 0; i < 2; i++) {
+        pieces[i] = (assay_transfer){.buffer = l->far[i],
+                                     .host = assay_tensor_data(&operands[i]),
+                                     .bytes = (uint64_t)operands[i].dims[0] *
+                                              assay_dtype_bytes(operands[i].dtype)};
+        operands[i].buffer = l->far[i];
+    }
+    return assay__backend_upload(l->backend, pieces, 2);
+}
+
 static assay_status launch_piece(const assay_unary_launch *l, const void *x, void *y, size_t n)
 {
+    assay_transfer pieces[2];
     assay_problem problem;
     assay_tensor operands[2];
     assay_launch launch;
 
     ASSAY_TRY(prepare(l, x, y, n, &problem, operands, &launch));
+    if (l->is_apart)
+        ASSAY_TRY(bring_piece(l, pieces, operands));
     assay_status status = assay__backend_launch(l->backend, l->kernel->run, &launch);
     if (status == ASSAY_OK)
         status = assay__backend_synchronize(l->backend);
+    if (status == ASSAY_OK && l->is_apart)
+        status = assay__backend_download(l->backend, &pieces[1], 1);
     return assay__backend_blame(status);
 }
 

@@ -22,7 +22,14 @@ typedef struct assay_unary_launch {
     const assay_kernel_desc *kernel;
     const assay_oracle_desc *oracle;
     int64_t tunables[ASSAY_MAX_TUNABLES];
+    bool is_apart;       /* set by assay__unary_bring; then one thread launches at a time */
+    assay_buffer far[2]; /* input and output of a batch there */
 } assay_unary_launch;
+
+/* Takes memory for a batch where the backend's kernels take handles alone; does nothing elsewhere.
+ * Let go by assay__unary_leave. */
+assay_status assay__unary_bring(assay_unary_launch *launch);
+void assay__unary_leave(assay_unary_launch *launch);
 
 /* `launch` is borrowed by the result.  Launches come from as many threads as the plan has.  Each
  * batch is launched in two pieces of changing length, so that the ends of vector loops and short

@@ -319,11 +319,18 @@ static assay_status check_plugins(assay_context *context, const char *path)
 }
 
 /* Libraries that no kernel of this op needs stay closed: opening all takes longer than the rest. */
-static assay_status open_for(const assay_question *q, const char *path, assay_open_options *options,
-                             assay_context **out)
+static assay_status open_for(const pick_args *a, const assay_question *q, const char *path,
+                             assay_open_options *options, assay_context **out)
 {
+    char *names = NULL;
+    assay_status status = assay__strlist_join(&a->common.backends, ",", &names);
+
     options->ops = assay_op_get((assay_op_id)q->problem.op)->name;
-    return assay_open(path, options, out);
+    options->devices = names;
+    if (status == ASSAY_OK)
+        status = assay_open(path, options, out);
+    free(names);
+    return status;
 }
 
 static int run(const pick_args *a, const char *default_db)
@@ -347,7 +354,7 @@ static int run(const pick_args *a, const char *default_db)
     if (status == ASSAY_OK)
         status = store_path(a, default_db, &path);
     if (status == ASSAY_OK)
-        status = open_for(&q, path, &options, &context);
+        status = open_for(a, &q, path, &options, &context);
     if (status == ASSAY_OK)
         status = check_plugins(context, a->plugin_path);
     if (status != ASSAY_OK)

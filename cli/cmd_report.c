@@ -115,7 +115,7 @@ static void look_around(const report_args *a, current *now, assay__report_option
 
     if (status == ASSAY_OK) {
         now->is_open = true;
-        o->here = now->set.deployment;
+        o->here = now->set.here;
         status = list_kernels(now);
     }
     if (status == ASSAY_OK && now->count > 0) {

@@ -536,19 +536,26 @@ static void print_summary(const view *v, const assay__sweep_options *o,
         fprintf(stderr, "note: %s\n", o->profile->says);
 }
 
-static int exit_of(const sweep_args *a, const assay__sweep_options *o,
-                   const assay__sweep_summary *s)
-{
-    const size_t left_out = rejected_of(s) + kept_out(s) + s->throttled + s->skipped_problems +
-                            o->shapes->skipped_count;
+/* What the exit code rests on, of all places. */
+typedef struct ending {
+    size_t left_out;
+    bool has_result;
+} ending;
 
-    if (a->strict && left_out > 0)
+static void add_place(ending *e, const assay__sweep_summary *s)
+{
+    e->left_out += rejected_of(s) + kept_out(s) + s->throttled + s->skipped_problems;
+    e->has_result = e->has_result || s->routes > 0 || s->resumed_problems > 0 ||
+                    (s->measured > 0 && (strcmp(s->stop_reason, "budget") == 0 ||
+                                         strcmp(s->stop_reason, "evaluations") == 0));
+}
+
+static int exit_of(const sweep_args *a, const assay__sweep_options *o, const ending *e)
+{
+    if (a->strict && e->left_out + o->shapes->skipped_count > 0)
         return 1;
     /* A job array may have more jobs than there are problems. */
-    if (o->dry_run || (a->shard != NULL && o->shapes->count == 0) || s->routes > 0 ||
-        s->resumed_problems > 0 ||
-        (s->measured > 0 &&
-         (strcmp(s->stop_reason, "budget") == 0 || strcmp(s->stop_reason, "evaluations") == 0)))
+    if (o->dry_run || (a->shard != NULL && o->shapes->count == 0) || e->has_result)
         return 0;
     fprintf(stderr, "assay sweep: nothing was measured\n");
     return 1;
@@ -567,6 +574,35 @@ static assay_status argv_json(int argc, char **argv, char **out)
     return status;
 }
 
+/* With several devices it is said of which one the rest is. */
+static void tell_place(const view *v, const assay__sweep_summary *s)
+{
+    if (s->places > 1 && !v->is_quiet && !v->is_json)
+        fprintf(stderr, "on %s:\n", s->device);
+}
+
+static assay_status sweep_place(view *v, const assay__sweep_options *o, ending *e, size_t *places)
+{
+    assay__sweep_summary summary;
+    assay_status status;
+
+    v->plan = o->dry_run && v->is_json ? json_array() : NULL;
+    status = assay__sweep_run(o, &summary);
+    clear_line(v);
+    *places = summary.places;
+    if (status == ASSAY_OK && o->dry_run && !summary.is_absent)
+        assay__forecast_end(o, &summary, v->plan, stdout);
+    else
+        json_decref(v->plan);
+    if ((status == ASSAY_OK || status == ASSAY_INTERRUPTED) && !summary.is_absent) {
+        tell_place(v, &summary);
+        print_summary(v, o, &summary);
+        add_place(e, &summary);
+    }
+    assay__fates_clear(&v->fates);
+    return status;
+}
+
 static int run(const sweep_args *a, char *words)
 {
     view v = {.is_json = a->common.is_json,
@@ -582,26 +618,17 @@ static int run(const sweep_args *a, char *words)
                               .fate = on_fate,
                               .warn = on_warn,
                               .cookie = &v};
-    assay__sweep_summary summary;
+    ending e = {.left_out = 0};
     char *backends = NULL;
     assay_status status = read_options(a, &set, &backends, &o);
+    size_t places = 1;
     int code;
 
-    if (status == ASSAY_OK) {
-        assay__catch_signals();
-        v.plan = o.dry_run && v.is_json ? json_array() : NULL;
-        status = assay__sweep_run(&o, &summary);
-        clear_line(&v);
-        if (status == ASSAY_OK && o.dry_run)
-            assay__forecast_end(&o, &summary, v.plan, stdout);
-        else
-            json_decref(v.plan);
-        if (status == ASSAY_OK || status == ASSAY_INTERRUPTED)
-            print_summary(&v, &o, &summary);
-    }
-    code = status == ASSAY_OK ? exit_of(a, &o, &summary) : assay__cmd_fail("sweep", status);
+    assay__catch_signals();
+    for (; status == ASSAY_OK && o.place < places; o.place++)
+        status = sweep_place(&v, &o, &e, &places);
+    code = status == ASSAY_OK ? exit_of(a, &o, &e) : assay__cmd_fail("sweep", status);
     free(backends);
-    assay__fates_clear(&v.fates);
     assay__shapes_clear(&set);
     return code;
 }

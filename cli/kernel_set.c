@@ -4,12 +4,42 @@
 #include "cli/kernel_set.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd_common.h"
 #include "runtime/deployment_host.h"
 #include "runtime/error.h"
+
+/* A device that cannot be opened here is not here; 'assay devices' says why. */
+static assay_status add_device(assay__plugin *plugin, assay__kernel_set *set)
+{
+    char hex[ASSAY_DIGEST_HEX];
+    assay_deployment there;
+    assay_digest digest;
+
+    if (assay__plugin_open(plugin) != ASSAY_OK)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__deployment_of(plugin->manifest->name, &plugin->backend, 0, &there));
+    assay_deployment_digest(&there, &digest);
+    assay_digest_format(&digest, hex);
+    const size_t used = strlen(set->here);
+    if (used + 1 + sizeof hex <= sizeof set->here)
+        (void)snprintf(set->here + used, sizeof set->here - used, ",%s", hex);
+    return ASSAY_OK;
+}
+
+static assay_status list_here(assay__kernel_set *set)
+{
+    (void)snprintf(set->here, sizeof set->here, "%s", set->deployment);
+    for (size_t i = 0; i < assay__plugins_count(set->plugins); i++) {
+        assay__plugin *plugin = assay__plugins_at(set->plugins, i);
+        if (plugin->manifest != NULL && plugin->manifest->location != ASSAY_LOCATION_CPU)
+            ASSAY_TRY(add_device(plugin, set));
+    }
+    return ASSAY_OK;
+}
 
 static assay_status open_parts(const char *plugin_path, const char *backends,
                                assay__kernel_set *set)
@@ -22,6 +52,7 @@ static assay_status open_parts(const char *plugin_path, const char *backends,
     ASSAY_TRY(assay__plugins_load(plugin_path, backends, &set->plugins));
     ASSAY_TRY(assay_table_create(&set->table));
     ASSAY_TRY(assay__plugins_register(set->plugins, set->host.isa, NULL, set->table));
+    ASSAY_TRY(list_here(set));
     return assay_table_hold(set->table, &set->rows);
 }
 

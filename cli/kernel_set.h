@@ -10,6 +10,8 @@
 typedef struct assay__kernel_set {
     assay_deployment host; /* measurements of CPU kernels are valid here */
     char deployment[ASSAY_DIGEST_HEX];
+    char here[8 * ASSAY_DIGEST_HEX]; /* comma list: that of the host, and of each device elsewhere
+                                        whose kernels are there */
     assay__plugins *plugins;
     assay_table *table;
     const assay_snapshot *rows;

@@ -7,6 +7,7 @@
 #include "cli/stored_variants.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,15 +191,15 @@ static void mark_renewed(assay__stored_variants *list)
                 list->items[i].is_renewed = true;
 }
 
-assay_status assay__stored_variants_judge(assay__store *store, const assay__kernel_set *set,
-                                          assay__stored_variants *out,
-                                          assay__check_staleness *totals)
+static assay_status judge_at(assay__store *store, const assay__kernel_set *set,
+                             const char *deployment_hex, assay__stored_variants *out,
+                             assay__check_staleness *totals)
 {
     assay__stored_variants named = {0};
     assay__check_variant *variants = NULL;
     size_t count = 0;
     assay_status status =
-        assay__check_stale(store, set->deployment, NULL, 0, on_row, &named, totals);
+        assay__check_stale(store, deployment_hex, NULL, 0, on_row, &named, totals);
 
     if (status == ASSAY_OK)
         status = named.status;
@@ -209,11 +210,45 @@ assay_status assay__stored_variants_judge(assay__store *store, const assay__kern
     for (size_t i = 0; status == ASSAY_OK && i < named.count; i++)
         count += now(set->rows, &named.items[i], &variants[count]) ? 1 : 0;
     if (status == ASSAY_OK)
-        status = assay__check_stale(store, set->deployment, variants, count, on_row, out, totals);
+        status = assay__check_stale(store, deployment_hex, variants, count, on_row, out, totals);
     if (status == ASSAY_OK)
         status = out->status;
-    mark_renewed(out);
     free(variants);
     assay__stored_variants_clear(&named);
+    return status;
+}
+
+/* What is another place to the first is here to this one. */
+static void add_place(assay__check_staleness *sum, const assay__check_staleness *more)
+{
+    for (int s = 0; s < ASSAY__CHECK_STATES; s++) {
+        if (s == ASSAY__CHECK_ELSEWHERE)
+            continue;
+        sum->measurements[s] += more->measurements[s];
+        sum->measurements[ASSAY__CHECK_ELSEWHERE] -= more->measurements[s];
+        sum->routes[s] += more->routes[s];
+        sum->routes[ASSAY__CHECK_ELSEWHERE] -= more->routes[s];
+    }
+    sum->routes_without_winner += more->routes_without_winner;
+    sum->routes[ASSAY__CHECK_ELSEWHERE] -= more->routes_without_winner;
+}
+
+/* The host, and each device elsewhere that is here. */
+assay_status assay__stored_variants_judge(assay__store *store, const assay__kernel_set *set,
+                                          assay__stored_variants *out,
+                                          assay__check_staleness *totals)
+{
+    char hex[ASSAY_DIGEST_HEX];
+    assay_status status = judge_at(store, set, set->deployment, out, totals);
+
+    for (const char *at = strchr(set->here, ','); status == ASSAY_OK && at != NULL;
+         at = strchr(at + 1, ',')) {
+        assay__check_staleness more;
+        (void)snprintf(hex, sizeof hex, "%.*s", (int)strcspn(at + 1, ","), at + 1);
+        status = judge_at(store, set, hex, out, &more);
+        if (status == ASSAY_OK)
+            add_place(totals, &more);
+    }
+    mark_renewed(out);
     return status;
 }

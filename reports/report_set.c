@@ -10,6 +10,7 @@
 #include "assay/op.h"
 #include "db/db_names.h"
 #include "runtime/error.h"
+#include "runtime/plugin_set.h"
 
 const char *assay__row_state_name(assay__row_state state)
 {
@@ -60,7 +61,7 @@ void *assay__report_grow(void *array, size_t count, size_t size)
 
 static bool is_here(const assay__report_options *o, const assay__report_deployment *d)
 {
-    return o->here == NULL || strcmp(o->here, d->digest) == 0;
+    return o->here == NULL || assay__name_in_list(o->here, d->digest);
 }
 
 static assay_status add_place(void *cookie, const assay__report_deployment *d)

@@ -23,8 +23,8 @@ typedef struct assay__report_kernel {
 typedef struct assay__report_options {
     const char *db_path;
     const assay__strlist *ops, *backends, *kernels; /* empty: all; kernels are globs */
-    const char *dtype;                   /* NULL: all; "f32" stands for T, else a full tuple */
-    const char *here;                    /* digest of this machine's deployment; NULL: not known */
+    const char *dtype; /* NULL: all; "f32" stands for T, else a full tuple */
+    const char *here;  /* digests of this machine's deployments, comma list; NULL: not known */
     const assay__report_kernel *current; /* NULL: not known, staleness is not judged */
     size_t current_count;
     bool by_set;   /* cost as CSV: a row a shape set, not a row a candidate */

@@ -293,3 +293,10 @@ void assay__backend_close(assay__backend *b)
     b->instance = NULL;
     b->is_open = false;
 }
+
+bool assay__profile_is_apart(const assay_device_profile *profile)
+{
+    return profile->location != ASSAY_LOCATION_CPU ||
+           (profile->memory == ASSAY_MEMORY_DEVICE &&
+            (profile->features >> ASSAY_FEATURE_UNIFIED_MEMORY & 1) == 0);
+}

@@ -129,6 +129,10 @@ assay_status assay__backend_measure_calls(const assay__backend *b, const assay_m
  */
 assay_status assay__backend_blame(assay_status status);
 
+/* Do its kernels take handles alone, no addresses of the host's?  Of a device elsewhere, and of
+ * memory that the host does not reach. */
+bool assay__profile_is_apart(const assay_device_profile *profile);
+
 /* What plug-ins are given to report errors through. */
 const assay_host *assay__host(void);
 

@@ -190,11 +190,6 @@ assay_status assay__typed_workspace(assay__typed *t, size_t bytes, void **out)
 
 /* ---- picking and running ---- */
 
-static bool is_apart(const assay_engine *engine)
-{
-    return (engine->profile.features >> ASSAY_FEATURE_UNIFIED_MEMORY & 1) == 0;
-}
-
 void assay__typed_question(const assay__typed *t, const assay_problem *problem,
                            const assay_tensor *operands, size_t count, assay_question *q)
 {
@@ -211,8 +206,9 @@ void assay__typed_question(const assay__typed *t, const assay_problem *problem,
     if (t->call.tolerance != NULL)
         q->tolerance = *t->call.tolerance;
     q->max_threads = t->call.max_threads;
-    q->backends = t->call.queue != NULL || is_apart(t->engine) ? assay_engine_name(t->engine)
-                                                               : t->engine->kernels;
+    q->backends = t->call.queue != NULL || assay__profile_is_apart(&t->engine->profile)
+                      ? assay_engine_name(t->engine)
+                      : t->engine->kernels;
 }
 
 /* Kernels there are none of at all is another answer than none that is good enough. */
@@ -268,11 +264,11 @@ static assay_status pick_and_run(assay__typed *t, const assay_problem *problem,
                                  const assay_tensor *given, const assay_tensor *mapped,
                                  size_t count, int pick)
 {
-    assay_context *context = t->engine->context;
+    assay_context *context = t->engine->routes;
     assay__run_on on = {.backend = &t->engine->backend,
                         .manifest = t->engine->plugin->manifest,
                         .queue = t->call.queue,
-                        .is_apart = is_apart(t->engine),
+                        .is_apart = assay__profile_is_apart(&t->engine->profile),
                         .handles = given};
     assay_question q;
     assay_route route;
@@ -293,19 +289,37 @@ static assay_status pick_and_run(assay__typed *t, const assay_problem *problem,
     return status;
 }
 
+static assay_status check(const assay__typed *t, const assay_problem *problem,
+                          const assay_tensor *operands, size_t count, assay_tensor *mapped)
+{
+    ASSAY_TRY(assay_problem_check(problem));
+    ASSAY_TRY(place_operands(t->engine, assay__profile_is_apart(&t->engine->profile), operands,
+                             count, mapped));
+    return assay__operands_check(problem, mapped, count);
+}
+
+assay_status assay__typed_check(const assay__typed *t, const assay_problem *problem,
+                                const assay_tensor *operands, size_t count)
+{
+    assay_tensor mapped[ASSAY_MAX_OPERANDS];
+
+    return check(t, problem, operands, count, mapped);
+}
+
 assay_status assay__typed_run(assay__typed *t, const assay_problem *problem,
                               const assay_tensor *operands, size_t count, int pick)
 {
     assay_tensor mapped[ASSAY_MAX_OPERANDS];
 
-    ASSAY_TRY(assay_problem_check(problem));
-    ASSAY_TRY(place_operands(t->engine, is_apart(t->engine), operands, count, mapped));
-    ASSAY_TRY(assay__operands_check(problem, mapped, count));
+    ASSAY_TRY(check(t, problem, operands, count, mapped));
     if (writes_nothing(problem, mapped))
         return ASSAY_OK;
+    const bool may_go = assay__profile_is_apart(&t->engine->profile) &&
+                        t->engine->allow_host_fallback && t->call.queue == NULL;
+    if (may_go && assay__typed_host_is_faster(t, problem, mapped, count))
+        return assay__typed_on_host(t, problem, operands, count);
     assay_status status = pick_and_run(t, problem, operands, mapped, count, pick);
-    if ((status != ASSAY_UNSUPPORTED && status != ASSAY_NO_ROUTE) || !is_apart(t->engine) ||
-        !t->engine->allow_host_fallback || t->call.queue != NULL)
-        return status;
-    return assay__typed_on_host(t, problem, operands, count);
+    if (may_go && (status == ASSAY_UNSUPPORTED || status == ASSAY_NO_ROUTE))
+        return assay__typed_on_host(t, problem, operands, count);
+    return status;
 }

@@ -201,7 +201,7 @@ bool assay__typed_again(assay__typed *t, const assay__typed_key *key, const assa
     again *a = t->call.site->again;
     if (a->key.size != key->size || a->engine != t->engine->serial || a->count != count ||
         a->generation !=
-            atomic_load_explicit(&t->engine->context->generation, memory_order_acquire) ||
+            atomic_load_explicit(&t->engine->routes->generation, memory_order_acquire) ||
         memcmp(a->key.bytes, key->bytes, key->size) != 0 || !place(t->engine, a, places) ||
         !is_apart(a))
         return false;

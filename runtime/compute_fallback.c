@@ -44,22 +44,32 @@ static assay_status place_one(const assay_tensor *given, size_t i, brought *b)
     return ASSAY_OK;
 }
 
-/* What was measured here of moving so many bytes as one operation; not known of one, not of all. */
+/* What was measured here of moving so many bytes as one operation: median, lower and upper bound;
+ * false: nothing was. */
+static bool price_of(const assay__typed *t, uint64_t bytes, bool up, double price[3])
+{
+    assay_context *context = t->engine->routes;
+    char memory[ASSAY__MEMORY_MAX];
+
+    (void)snprintf(memory, sizeof memory, "%s:%zu", assay_engine_name(t->engine),
+                   t->engine->device);
+    pthread_mutex_lock(&context->answering);
+    const bool known =
+        assay__pick_store_transfer(context->store_data, up ? ASSAY__HOST_PAGEABLE : memory,
+                                   up ? memory : ASSAY__HOST_PAGEABLE, (double)bytes, price);
+    pthread_mutex_unlock(&context->answering);
+    return known;
+}
+
+/* Not known of one, not of all. */
 static void add_price(assay__typed *t, uint64_t bytes, bool up)
 {
-    assay_context *context = t->engine->context;
-    char memory[ASSAY__MEMORY_MAX];
     double price[3] = {(double)NAN, 0, 0};
 
     if (!t->wants_record)
         return;
-    (void)snprintf(memory, sizeof memory, "%s:%zu", assay_engine_name(t->engine),
-                   t->engine->device);
-    pthread_mutex_lock(&context->answering);
-    if (!assay__pick_store_transfer(context->store_data, up ? ASSAY__HOST_PAGEABLE : memory,
-                                    up ? memory : ASSAY__HOST_PAGEABLE, (double)bytes, price))
+    if (!price_of(t, bytes, up, price))
         price[0] = (double)NAN;
-    pthread_mutex_unlock(&context->answering);
     t->record.transfer_ns = t->record.transfers > 0 ? t->record.transfer_ns + price[0] : price[0];
 }
 
@@ -116,6 +126,48 @@ static assay_status bring_and_run(assay__typed *t, const assay_problem *problem,
     ASSAY_TRY(transfer(t, b, 0, count, false));
     ASSAY_TRY(run(t, problem, b->operands, count));
     return transfer(t, b, inputs, count, true);
+}
+
+/* ---- which is faster ---- */
+
+/* Of operands first to count - 1; false: their addresses overflow. */
+static bool bytes_of(const assay_tensor *operands, size_t first, size_t count, uint64_t *out)
+{
+    int64_t from, to;
+
+    *out = 0;
+    for (size_t i = first; i < count; i++) {
+        if (assay_tensor_elements(&operands[i]) == 0)
+            continue;
+        if (!assay__tensor_span(&operands[i], &from, &to))
+            return false;
+        *out += (uint64_t)(to - from);
+    }
+    return true;
+}
+
+static bool is_measured(assay_context *context, const assay_question *q, assay_route *out)
+{
+    return assay_pick(context, q, out) == ASSAY_OK && out->tier == ASSAY_TIER_MEASURED;
+}
+
+bool assay__typed_host_is_faster(const assay__typed *t, const assay_problem *problem,
+                                 const assay_tensor *operands, size_t count)
+{
+    const size_t inputs = assay_op_get((assay_op_id)problem->op)->inputs;
+    double down[3], up[3];
+    assay_route there, here;
+    uint64_t over, back;
+    assay_question q;
+
+    assay__typed_question(t, problem, operands, count, &q);
+    if (!is_measured(t->engine->routes, &q, &there))
+        return false;
+    q.backends = NULL;
+    return is_measured(t->engine->context, &q, &here) && bytes_of(operands, 0, count, &over) &&
+           bytes_of(operands, inputs, count, &back) && price_of(t, over, false, down) &&
+           price_of(t, back, true, up) && here.hi_ns >= here.time_ns &&
+           (double)here.hi_ns + down[2] + up[2] < (double)there.lo_ns;
 }
 
 assay_status assay__typed_on_host(assay__typed *t, const assay_problem *problem,

@@ -32,6 +32,9 @@ assay_status assay__typed_begin(assay__typed *t, assay_engine *engine, const cha
  */
 assay_status assay__typed_run(assay__typed *t, const assay_problem *problem,
                               const assay_tensor *operands, size_t count, int pick);
+/* All that assay__typed_run would refuse before it picks; nothing runs. */
+assay_status assay__typed_check(const assay__typed *t, const assay_problem *problem,
+                                const assay_tensor *operands, size_t count);
 /* Leaves; hands the record over when all went well. Returns `status`. */
 assay_status assay__typed_end(assay__typed *t, assay_status status);
 
@@ -43,6 +46,10 @@ void assay__typed_note(assay__typed *t, const assay_route *route, const assay_pr
 /* On the host, with the operands of a device apart brought there and the outputs back. */
 assay_status assay__typed_on_host(assay__typed *t, const assay_problem *problem,
                                   const assay_tensor *operands, size_t count);
+/* Is that, with all it moves, faster than the device's own kernel, beyond the intervals of what was
+ * measured?  operands: as host tensors. */
+bool assay__typed_host_is_faster(const assay__typed *t, const assay_problem *problem,
+                                 const assay_tensor *operands, size_t count);
 
 /* ---- calls that say the same again: compute_again.c ---- */
 

@@ -31,7 +31,7 @@ static void look_up(assay_engine *engine, const assay_problem *problem, assay_ti
 
     assay_question_init(problem, &q);
     q.backends = engine->kernels;
-    if (assay_pick(engine->context, &q, &route) != ASSAY_OK || route.tier != ASSAY_TIER_MEASURED)
+    if (assay_pick(engine->routes, &q, &route) != ASSAY_OK || route.tier != ASSAY_TIER_MEASURED)
         return;
     const assay_kernel_desc *desc = route.binding->desc;
     for (size_t i = 0; i < desc->tunable_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* runtime/deployment_host.h -- the one deployment that all kernels on the host CPU share.
+/* runtime/deployment_host.h -- the one deployment that all kernels on the host CPU share, and those
+ * of devices beside it.
  *
  * Rivals of one op come from several plug-ins ("cpu", "openblas", ...); they compete in one route,
  * so their measurements are valid in one deployment.  Tuner, picker and check all ask here. */
@@ -8,7 +9,13 @@
 #define ASSAY_RUNTIME_DEPLOYMENT_HOST_H
 
 #include "assay/deployment.h"
+#include "runtime/backend_slots.h"
 
 assay_status assay__deployment_host(assay_deployment *out);
+
+/* Of a device of the open backend `name`: the host's where its kernels take operands in the host's
+ * memory. */
+assay_status assay__deployment_of(const char *name, const assay__backend *backend, size_t device,
+                                  assay_deployment *out);
 
 #endif

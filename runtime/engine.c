@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/deployment_host.h"
 #include "runtime/doing.h"
 #include "runtime/engine_internal.h"
 #include "runtime/error.h"
@@ -161,7 +162,7 @@ assay_status assay_engine_create(assay_context *context, const char *backend,
     }
     static _Atomic uint64_t serials;
     engine->serial = atomic_fetch_add(&serials, 1) + 1;
-    engine->context = context;
+    engine->context = engine->routes = context;
     engine->plugin = plugin;
     engine->backend = plugin->backend;
     engine->backend.instance = NULL;
@@ -232,6 +233,23 @@ void assay__add_rates(assay_context *context, assay_device_profile *profile)
     pthread_mutex_unlock(&context->answering);
 }
 
+/* What was measured on a device elsewhere is valid in a deployment of its own. */
+static assay_status find_routes(assay_engine *engine)
+{
+    char hex[ASSAY_DIGEST_HEX];
+    assay_deployment there;
+    assay_digest digest;
+
+    engine->routes = engine->context;
+    if (engine->profile.location == ASSAY_LOCATION_CPU)
+        return ASSAY_OK;
+    ASSAY_TRY(
+        assay__deployment_of(assay_engine_name(engine), &engine->backend, engine->device, &there));
+    assay_deployment_digest(&there, &digest);
+    assay_digest_format(&digest, hex);
+    return assay__context_branch(engine->context, hex, &engine->routes);
+}
+
 static assay_status init(assay_engine *engine, size_t device)
 {
     size_t count = 0;
@@ -245,7 +263,7 @@ static assay_status init(assay_engine *engine, size_t device)
     memset(&engine->profile, 0, sizeof engine->profile);
     ASSAY_TRY(assay__backend_device_profile(&engine->backend, device, &engine->profile));
     engine->device = device;
-    return ASSAY_OK;
+    return find_routes(engine);
 }
 
 bool assay_engine_is_initialized(const assay_engine *engine)

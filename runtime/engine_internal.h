@@ -39,6 +39,7 @@ typedef struct assay__trace {
 struct assay_engine {
     uint64_t serial;        /* unique in the process */
     assay_context *context; /* borrowed */
+    assay_context *routes;  /* of its device: `context`, or a branch of it; set by init */
     assay__plugin *plugin;  /* the context's */
     assay__backend backend; /* an instance of its own */
     char *kernels;          /* owned; comma list for questions */

@@ -70,15 +70,21 @@ static bool fits_process(const trial *t)
 static bool is_asked_for(const trial *t, const char *named)
 {
     const char *backend = t->item->binding->manifest->name;
-    const bool is_explicit = t->item->binding->manifest->explicit_only != 0;
+    const assay_manifest *m = t->item->binding->manifest;
+    /* Operands lie in the host's memory unless a question names who takes others. */
+    const bool is_elsewhere = m->location != ASSAY_LOCATION_CPU;
 
-    t->item->hidden = is_explicit && !assay__name_in_list(named, backend) &&
+    t->item->hidden = (m->explicit_only != 0 || is_elsewhere) &&
+                      !assay__name_in_list(named, backend) &&
                       (t->q->backends == NULL || !assay__name_in_list(t->q->backends, backend));
     if (t->q->backends != NULL) {
         if (!assay__name_in_list(t->q->backends, backend))
             return refuse(t, "backend %s is not asked for", backend);
         return true;
     }
+    if (t->item->hidden && is_elsewhere)
+        return refuse(t, "backend %s runs on a device of its own and is chosen only by name",
+                      backend);
     if (t->item->hidden)
         return refuse(t, "backend %s is chosen only when asked for by name", backend);
     return true;

@@ -65,15 +65,33 @@ static assay_status publish_new(assay_context *context, assay__pick_store *store
     return ASSAY_OK;
 }
 
-static assay_status on_registered(void *cookie)
+/* The first of the branches, or the one behind another. None is taken away before the root is. */
+static assay_context *branch_after(assay_context *root, const assay_context *branch)
 {
-    assay_context *context = cookie;
+    pthread_mutex_lock(&root->branching);
+    assay_context *next = branch != NULL ? branch->next : root->branches;
+    pthread_mutex_unlock(&root->branching);
+    return next;
+}
+
+static assay_status publish_registered(assay_context *context)
+{
     assay_status status;
 
     pthread_mutex_lock(&context->reloading);
     status = publish_new(context, NULL);
     pthread_mutex_unlock(&context->reloading);
     return status;
+}
+
+static assay_status on_registered(void *cookie)
+{
+    assay_context *context = cookie;
+
+    ASSAY_TRY(publish_registered(context));
+    for (assay_context *b = NULL; (b = branch_after(context, b)) != NULL;)
+        ASSAY_TRY(publish_registered(b));
+    return ASSAY_OK;
 }
 
 /* ---- the store ---- */
@@ -177,7 +195,7 @@ static assay_status reload(assay_context *context)
     return status;
 }
 
-assay_status assay_reload(assay_context *context)
+static assay_status reload_one(assay_context *context)
 {
     assay_status status;
 
@@ -187,7 +205,32 @@ assay_status assay_reload(assay_context *context)
     return status;
 }
 
+assay_status assay_reload(assay_context *context)
+{
+    ASSAY_TRY(reload_one(context));
+    for (assay_context *b = NULL; (b = branch_after(context, b)) != NULL;)
+        ASSAY_TRY(reload_one(b));
+    return ASSAY_OK;
+}
+
 /* ---- opening ---- */
+
+static bool is_elsewhere(const assay__plugin *p)
+{
+    return p->manifest != NULL && p->manifest->location != ASSAY_LOCATION_CPU;
+}
+
+static const char left_out[] = "its device is not asked for";
+
+static void leave_devices_out(assay__plugins *plugins, const char *but)
+{
+    for (size_t i = 0; i < assay__plugins_count(plugins); i++) {
+        assay__plugin *p = assay__plugins_at(plugins, i);
+        if (p->status == ASSAY_OK && is_elsewhere(p) &&
+            !assay__name_in_list(but, p->manifest->name))
+            assay__plugin_refuse(p, assay__fail(ASSAY_UNAVAILABLE, "%s", left_out));
+    }
+}
 
 static assay_status load_plugins(assay_context *context, const assay_open_options *o,
                                  const char *isa)
@@ -195,10 +238,12 @@ static assay_status load_plugins(assay_context *context, const assay_open_option
     char line[512];
 
     ASSAY_TRY(assay__plugins_load(o->plugin_path, o->backends, &context->plugins));
+    if (o->devices != NULL)
+        leave_devices_out(context->plugins, o->devices);
     ASSAY_TRY(assay__plugins_register(context->plugins, isa, o->ops, context->table));
     for (size_t i = 0; i < assay__plugins_count(context->plugins); i++) {
         const assay__plugin *p = assay__plugins_at(context->plugins, i);
-        if (p->status == ASSAY_OK)
+        if (p->status == ASSAY_OK || strcmp(p->reason, left_out) == 0) /* that is no trouble */
             continue;
         (void)snprintf(line, sizeof line, "%.200s: %s", p->path, p->reason);
         tell(context, 1, line);
@@ -230,6 +275,39 @@ static assay_status copy_text(const char *text, char **out)
     return ASSAY_OK;
 }
 
+/* The one device elsewhere that all backends asked for run on; NULL: the host, or several. */
+static assay__plugin *device_asked_for(const assay_context *context, const char *named)
+{
+    assay__plugin *found = NULL;
+
+    for (size_t i = 0; named != NULL && i < assay__plugins_count(context->plugins); i++) {
+        assay__plugin *p = assay__plugins_at(context->plugins, i);
+        if (p->manifest == NULL || !assay__name_in_list(named, p->manifest->name))
+            continue;
+        if (!is_elsewhere(p) || found != NULL)
+            return NULL;
+        found = p;
+    }
+    return found;
+}
+
+/* What was measured on a device counts where its kernels alone are asked for.  Where there is none
+ * the host's stays: nothing of it applies, and each of its kernels says why. */
+static assay_status take_device_deployment(assay_context *context, const assay_open_options *o)
+{
+    assay__plugin *plugin =
+        device_asked_for(context, o->devices != NULL ? o->devices : o->backends);
+    assay_deployment there;
+    assay_digest digest;
+
+    if (plugin == NULL || assay__plugin_open(plugin) != ASSAY_OK)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__deployment_of(plugin->manifest->name, &plugin->backend, 0, &there));
+    assay_deployment_digest(&there, &digest);
+    assay_digest_format(&digest, context->deployment);
+    return ASSAY_OK;
+}
+
 static assay_status start(assay_context *context, const char *path, const assay_open_options *o,
                           const char *deployment_hex)
 {
@@ -245,10 +323,12 @@ static assay_status start(assay_context *context, const char *path, const assay_
     ASSAY_TRY(assay__deployment_host(&here));
     assay_deployment_digest(&here, &digest);
     assay_digest_format(&digest, context->deployment);
+    if (!o->bare) {
+        ASSAY_TRY(load_plugins(context, o, here.isa));
+        ASSAY_TRY(take_device_deployment(context, o));
+    }
     if (deployment_hex != NULL)
         (void)snprintf(context->deployment, sizeof context->deployment, "%s", deployment_hex);
-    if (!o->bare)
-        ASSAY_TRY(load_plugins(context, o, here.isa));
     ASSAY_TRY(read_store(context, &store));
     status = publish_new(context, store);
     if (status != ASSAY_OK) {
@@ -259,29 +339,42 @@ static assay_status start(assay_context *context, const char *path, const assay_
     return ASSAY_OK;
 }
 
-static bool init_locks(assay_context *context)
+static size_t list_locks(assay_context *context, pthread_mutex_t *out[4])
 {
-    if (pthread_mutex_init(&context->answering, NULL) != 0)
-        return false;
-    if (pthread_mutex_init(&context->reloading, NULL) == 0) {
-        if (pthread_mutex_init(&context->opening, NULL) == 0)
-            return true;
-        pthread_mutex_destroy(&context->reloading);
-    }
-    pthread_mutex_destroy(&context->answering);
-    return false;
+    pthread_mutex_t *const all[4] = {&context->answering, &context->reloading, &context->opening,
+                                     &context->branching};
+
+    memcpy(out, all, sizeof all);
+    return 4;
 }
 
-assay_status assay__context_open(const char *path, const assay_open_options *options,
-                                 const assay__store_ops *ops, const char *deployment_hex,
-                                 assay_context **out)
+static void destroy_locks(assay_context *context, size_t count)
 {
-    assay_open_options o = {.struct_size = sizeof o};
-    assay_context *context = aligned_alloc(64, (sizeof *context + 63) / 64 * 64);
-    assay_status status;
+    pthread_mutex_t *locks[4];
 
-    if (options != NULL)
-        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    (void)list_locks(context, locks);
+    while (count > 0)
+        pthread_mutex_destroy(locks[--count]);
+}
+
+static bool init_locks(assay_context *context)
+{
+    pthread_mutex_t *locks[4];
+    const size_t count = list_locks(context, locks);
+
+    for (size_t i = 0; i < count; i++)
+        if (pthread_mutex_init(locks[i], NULL) != 0) {
+            destroy_locks(context, i);
+            return false;
+        }
+    return true;
+}
+
+/* With its locks, readers and rules, and nothing else yet. */
+static assay_status make_context(const assay__store_ops *ops, assay_context **out)
+{
+    assay_context *context = aligned_alloc(64, (sizeof *context + 63) / 64 * 64);
+
     if (context == NULL)
         return assay__fail(ASSAY_NOMEM, "route picker: no memory");
     memset(context, 0, sizeof *context);
@@ -296,6 +389,21 @@ assay_status assay__context_open(const char *path, const assay_open_options *opt
     }
     assay__key_rules_init(&context->rules);
     context->ops = ops;
+    *out = context;
+    return ASSAY_OK;
+}
+
+assay_status assay__context_open(const char *path, const assay_open_options *options,
+                                 const assay__store_ops *ops, const char *deployment_hex,
+                                 assay_context **out)
+{
+    assay_open_options o = {.struct_size = sizeof o};
+    assay_context *context;
+    assay_status status;
+
+    if (options != NULL)
+        memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+    ASSAY_TRY(make_context(ops, &context));
     context->log = o.log;
     context->cookie = o.cookie;
     status = start(context, path, &o, deployment_hex);
@@ -312,6 +420,74 @@ assay_status assay_open(const char *path, const assay_open_options *options, ass
     return assay__context_open(path, options, assay__store_sqlite(), NULL, out);
 }
 
+/* ---- branches ---- */
+
+static assay_status start_branch(assay_context *branch, const char *deployment_hex)
+{
+    assay__pick_store *store = NULL;
+    assay_status status;
+
+    ASSAY_TRY(copy_text(branch->root->path, &branch->path));
+    ASSAY_TRY(copy_text(branch->root->named, &branch->named));
+    (void)snprintf(branch->deployment, sizeof branch->deployment, "%s", deployment_hex);
+    ASSAY_TRY(read_store(branch, &store));
+    status = publish_new(branch, store);
+    if (status != ASSAY_OK)
+        assay__pick_store_destroy(&store);
+    return status;
+}
+
+static assay_context *find_branch(assay_context *root, const char *deployment_hex)
+{
+    assay_context *b = NULL;
+
+    while ((b = branch_after(root, b)) != NULL && strcmp(b->deployment, deployment_hex) != 0)
+        ;
+    return b;
+}
+
+/* With the root's `reloading` held: no two of a deployment, and none misses a registration. */
+static assay_status add_branch(assay_context *root, const char *deployment_hex, assay_context **out)
+{
+    *out = find_branch(root, deployment_hex);
+    if (*out != NULL)
+        return ASSAY_OK;
+    ASSAY_TRY(make_context(root->ops, out));
+    (*out)->log = root->log;
+    (*out)->cookie = root->cookie;
+    (*out)->root = root;
+    (*out)->table = root->table;
+    (*out)->plugins = root->plugins;
+    assay_status status = start_branch(*out, deployment_hex);
+    if (status != ASSAY_OK) {
+        assay_close(out);
+        return status;
+    }
+    pthread_mutex_lock(&root->branching);
+    (*out)->next = root->branches;
+    root->branches = *out;
+    pthread_mutex_unlock(&root->branching);
+    return ASSAY_OK;
+}
+
+assay_status assay__context_branch(assay_context *root, const char *deployment_hex,
+                                   assay_context **out)
+{
+    if (strcmp(root->deployment, deployment_hex) == 0) {
+        *out = root;
+        return ASSAY_OK;
+    }
+    pthread_mutex_lock(&root->reloading);
+    assay_status status = add_branch(root, deployment_hex, out);
+    pthread_mutex_unlock(&root->reloading);
+    return status;
+}
+
+pthread_mutex_t *assay__context_opening(assay_context *context)
+{
+    return context->root != NULL ? &context->root->opening : &context->opening;
+}
+
 /* ---- closing ---- */
 
 static void free_interned(assay__interned *i)
@@ -325,6 +501,15 @@ static void free_interned(assay__interned *i)
     }
 }
 
+static void close_branches(assay_context *root)
+{
+    while (root->branches != NULL) {
+        assay_context *b = root->branches;
+        root->branches = b->next;
+        assay_close(&b);
+    }
+}
+
 void assay_close(assay_context **context)
 {
     assay_context *c;
@@ -332,8 +517,9 @@ void assay_close(assay_context **context)
     if (context == NULL || *context == NULL)
         return;
     c = *context;
-    if (c->table != NULL)
+    if (c->table != NULL && c->root == NULL)
         assay__table_watch(c->table, NULL, NULL);
+    close_branches(c);
     if (c->current != NULL) {
         assay__pick_cache_destroy(&c->current->cache);
         assay__generation_destroy(&c->current);
@@ -349,12 +535,12 @@ void assay_close(assay_context **context)
     assay__judgement_clear(&c->scratch);
     assay__misses_clear(&c->misses);
     free_interned(c->interned);
-    assay_table_destroy(&c->table);
-    assay__plugins_destroy(&c->plugins);
+    if (c->root == NULL) {
+        assay_table_destroy(&c->table);
+        assay__plugins_destroy(&c->plugins);
+    }
     assay__readers_clear(&c->readers);
-    pthread_mutex_destroy(&c->answering);
-    pthread_mutex_destroy(&c->reloading);
-    pthread_mutex_destroy(&c->opening);
+    destroy_locks(c, 4);
     free(c->path);
     free(c->named);
     free(c);

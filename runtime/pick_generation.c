@@ -143,7 +143,6 @@ static assay_status make_code(const assay_binding *row, assay__row_code *out)
     out->threads = tunable_index(d, "threads", strlen("threads"));
     for (size_t i = 0; i < sizeof out->worst / sizeof out->worst[0]; i++)
         out->worst[i] = NAN;
-    out->explicit_only = row->manifest->explicit_only != 0;
     ASSAY_TRY(compile(d, d->can_run, false, &out->can_run));
     ASSAY_TRY(compile(d, d->cost_flops, false, &out->cost_flops));
     ASSAY_TRY(compile(d, d->cost_bytes, false, &out->cost_bytes));

@@ -39,8 +39,7 @@ typedef struct assay__row_code {
     assay__expr *can_run, *constraint;    /* owned; NULL: none */
     assay__expr *cost_flops, *cost_bytes; /* the same */
     int threads;                          /* place of the tunable "threads"; -1: none */
-    bool explicit_only;
-    uint32_t first_proof;    /* place + 1 in the generation's proven; 0: none */
+    uint32_t first_proof;                 /* place + 1 in the generation's proven; 0: none */
     double worst[4];         /* max_ulp, max_rho, max_rel, max_abs over all evidence; NaN: none */
     uint8_t least_stability; /* assay_stability; ABSENT: no evidence */
 } assay__row_code;
@@ -183,8 +182,12 @@ struct assay_context {
     char *named;         /* owned; backends of the options, or NULL */
     char deployment[ASSAY_DIGEST_HEX];
     assay_table *table;
-    assay__plugins *plugins; /* NULL when bare */
-    pthread_mutex_t opening; /* of backends */
+    assay__plugins *plugins;   /* NULL when bare */
+    pthread_mutex_t opening;   /* of backends; of a branch: unused, its root's is taken */
+    assay_context *root;       /* of a branch: whose table and plug-ins it has; NULL: its own */
+    assay_context *branches;   /* owned, a list: one for each device elsewhere that is in use */
+    assay_context *next;       /* branch of the same root */
+    pthread_mutex_t branching; /* of that list; never held while another lock is waited for */
     void (*log)(void *cookie, int level, const char *text);
     void *cookie;
 };
@@ -194,6 +197,12 @@ struct assay_context {
 assay_status assay__context_open(const char *path, const assay_open_options *options,
                                  const assay__store_ops *ops, const char *deployment_hex,
                                  assay_context **out);
+/* What is known of another deployment by the same table and plug-ins and the same store: routes of
+ * a device elsewhere.  Owned by `root`, which reloads it and tells it of registrations. */
+assay_status assay__context_branch(assay_context *root, const char *deployment_hex,
+                                   assay_context **out);
+/* Taken while a backend is opened. */
+pthread_mutex_t *assay__context_opening(assay_context *context);
 /* The plug-ins it loaded, with the reasons of those it could not; NULL when bare. */
 assay__plugins *assay__context_plugins(assay_context *context);
 /* With `answering` held: the lasting copy of a candidate's binding and tunables. */

@@ -47,11 +47,11 @@ static assay_status open_backend(assay_context *context, assay__interned *v)
 
     if (v->plugin == NULL || atomic_load_explicit(&v->is_open, memory_order_acquire) != 0)
         return ASSAY_OK;
-    pthread_mutex_lock(&context->opening);
+    pthread_mutex_lock(assay__context_opening(context));
     status = assay__plugin_open(v->plugin);
     if (status == ASSAY_OK)
         atomic_store_explicit(&v->is_open, 1, memory_order_release);
-    pthread_mutex_unlock(&context->opening);
+    pthread_mutex_unlock(assay__context_opening(context));
     return status;
 }
 

@@ -146,7 +146,9 @@ bool assay__entry_outranks(const assay__registry_entry *a, const assay__registry
 {
     if (a->priority != b->priority)
         return a->priority > b->priority;
-    return assay_backend_kind_priority(a->kind) > assay_backend_kind_priority(b->kind);
+    if (a->kind != b->kind)
+        return assay_backend_kind_priority(a->kind) > assay_backend_kind_priority(b->kind);
+    return a->op_count > b->op_count;
 }
 
 /* Entries lie in the order of names, so the first of equals stays. */
@@ -185,6 +187,14 @@ static assay_status fail_unmatched(assay_registry *registry, const assay__demand
     return assay__fail(ASSAY_UNSUPPORTED, "select: no backend matches: %s", reasons);
 }
 
+/* Why one of the same priority came behind; "": it has another. */
+static const char *reason_of(const assay__registry_entry *best, const assay__registry_entry *e)
+{
+    if (!assay__entry_outranks(best, e))
+        return ", equal: the first by name";
+    return e->priority == best->priority && e->kind == best->kind ? ", kernels for fewer ops" : "";
+}
+
 static void explain(const assay_registry *registry, const assay__registry_entry *best,
                     assay__words *words)
 {
@@ -196,7 +206,7 @@ static void explain(const assay_registry *registry, const assay__registry_entry 
         if (e == best || e->why_not[0] != '\0')
             continue;
         assay__words_add(words, "%s%s (%d%s)", before, assay__entry_name(e), (int)e->priority,
-                         assay__entry_outranks(best, e) ? "" : ", equal: the first by name");
+                         reason_of(best, e));
         before = ", ";
     }
     assay__words_add_left_out(words, registry, "; left out: ");

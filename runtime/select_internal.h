@@ -13,6 +13,7 @@ typedef struct assay__registry_entry {
     assay__plugin *plugin; /* the context's */
     assay_backend_kind kind;
     int32_t priority;
+    size_t op_count;              /* ops that it has kernels for */
     bool is_off;                  /* by assay_backend_set_available */
     bool is_asked;                /* the next two are known */
     assay_device_profile profile; /* without rates */

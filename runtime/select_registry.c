@@ -68,6 +68,21 @@ static assay_backend_kind kind_of(const assay_manifest *manifest)
     return ASSAY_BACKEND_KIND_CPU;
 }
 
+static size_t count_ops(const assay_manifest *manifest)
+{
+    bool has[ASSAY_OP_COUNT] = {false};
+    size_t count = 0;
+
+    for (size_t i = 0; i < manifest->kernel_count; i++) {
+        const assay_op_id op = assay__manifest_kernel(manifest, i)->op;
+        if ((unsigned)op < ASSAY_OP_COUNT && !has[op])
+            count++;
+        if ((unsigned)op < ASSAY_OP_COUNT)
+            has[op] = true;
+    }
+    return count;
+}
+
 /* The set is sorted by name; a plug-in that was refused later still lies among the usable. */
 static void add_entries(assay_registry *registry, assay__plugins *set)
 {
@@ -78,6 +93,7 @@ static void add_entries(assay_registry *registry, assay__plugins *set)
         assay__registry_entry *e = &registry->entries[registry->count++];
         e->plugin = plugin;
         e->kind = kind_of(plugin->manifest);
+        e->op_count = count_ops(plugin->manifest);
         e->priority = assay_backend_kind_priority(e->kind);
     }
 }
@@ -164,9 +180,9 @@ void assay__registry_ask(assay_registry *registry, assay__registry_entry *entry)
         return;
     memset(&entry->profile, 0, sizeof entry->profile);
     assay__error_clear(); /* an old text is no reason */
-    pthread_mutex_lock(&context->opening);
+    pthread_mutex_lock(assay__context_opening(context));
     assay_status status = ask_device(entry->plugin, &entry->profile);
-    pthread_mutex_unlock(&context->opening);
+    pthread_mutex_unlock(assay__context_opening(context));
     if (status != ASSAY_OK)
         memset(&entry->profile, 0, sizeof entry->profile);
     else

@@ -59,9 +59,12 @@ static assay_status do_exhaust(assay__worker_state *s, json_t *request, assay__m
     if (m->fd_count != 1)
         return assay__fail(ASSAY_INTERNAL, "exhaust needs a result file");
     ASSAY_TRY(read_launch(s, request, &launch));
+    ASSAY_TRY(assay__unary_bring(&launch));
     assay_unary unary = assay__unary_of(&launch);
-    ASSAY_TRY(assay__exhaustive_run(&unary, &plan, &r));
-    assay_status status = write_part(m->fds[0], &r);
+    assay_status status = assay__exhaustive_run(&unary, &plan, &r);
+    assay__unary_leave(&launch);
+    ASSAY_TRY(status);
+    status = write_part(m->fds[0], &r);
     assay__exhaustive_clear(&r);
     return status;
 }

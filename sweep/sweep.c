@@ -418,12 +418,13 @@ static assay_status end_idle(sweep *s)
 
 static assay_status run(sweep *s)
 {
-    char lock_name[160];
     assay_status status;
     size_t pending = 0;
     int lock = -1;
 
     ASSAY_TRY(assay__sweep_setup(s));
+    if (s->summary->is_absent)
+        return ASSAY_OK;
     ASSAY_TRY(recall_all(s));
     if (s->o->dry_run) {
         ASSAY_TRY(assay__sweep_peaks_known(s));
@@ -434,8 +435,7 @@ static assay_status run(sweep *s)
     ASSAY_TRY(assay__sweep_exhaust_plan(s, &pending));
     if (!assay__sweep_has_work(s) && pending == 0)
         return end_idle(s);
-    (void)snprintf(lock_name, sizeof lock_name, "%s", s->deployment.device);
-    ASSAY_TRY(assay__device_lock(lock_name, s->o->no_wait, s->o->stop, waiting, s, &lock));
+    ASSAY_TRY(assay__device_lock(s->lock_name, s->o->no_wait, s->o->stop, waiting, s, &lock));
     s->begin_s = s->step_s = assay__sweep_now_s(s);
     status = assay__sweep_exhaust(s);
     if (status == ASSAY_OK && problems_left(s) > 0)
@@ -471,7 +471,8 @@ assay_status assay__sweep_run(const assay__sweep_options *options, assay__sweep_
     memset(out, 0, sizeof *out);
     out->aa_floor = out->lo_s = out->hi_s = NAN;
     (void)snprintf(out->stop_reason, sizeof out->stop_reason, "done");
-    s.o = options;
+    s.own = *options;
+    s.o = &s.own;
     s.summary = out;
     s.begin_s = assay__sweep_now_s(&s);
     status = run(&s);

@@ -81,6 +81,7 @@ typedef struct assay__sweep_options {
     const assay__shape_set *shapes;
     const assay__profile *profile;
     const char *plugin_path, *backends;
+    size_t place; /* 0: the first device of these backends, assay__sweep_summary.places more */
     char *const *kernel_globs; /* a name must match one of them; none: all kernels */
     size_t kernel_glob_count;
     const char *layout; /* NULL: all c */
@@ -90,8 +91,8 @@ typedef struct assay__sweep_options {
     uint64_t seed;
     double sample_above_flops; /* larger products are compared in part; 0: 2 GFLOP */
     double run_timeout_ms;     /* of a launch; 0: the profile's */
-    double budget_s;           /* 0: none */
-    size_t evaluations;        /* variants of problems that are tried at most; 0: no limit */
+    double budget_s;           /* of all places, an even share each; 0: none */
+    size_t evaluations;        /* variants of problems tried at most, a place; 0: no limit */
     double problem_s;          /* of calls of a problem's variants; 0: the profile's */
     bool resume, dry_run, no_wait;
     bool strict;         /* samples in which the CPU was taken away are left out */
@@ -113,6 +114,9 @@ typedef struct assay__sweep_options {
 } assay__sweep_options;
 
 typedef struct assay__sweep_summary {
+    size_t places;    /* devices that these backends have between them; each takes a sweep */
+    char device[128]; /* that was measured, as its driver calls it */
+    bool is_absent;   /* nothing was done: there is none here, and nobody named its backend */
     size_t problems, skipped_problems, resumed_problems;
     size_t variants, measured, wrong, crashed, timed_out, impossible, noisy, quarantined;
     size_t throttled, mistrusted;

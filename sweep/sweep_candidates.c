@@ -14,13 +14,6 @@
 #include "runtime/tunables.h"
 #include "sweep/sweep_internal.h"
 
-static bool wants_backend(const sweep *s, const assay_manifest *m)
-{
-    if (s->o->backends != NULL)
-        return assay__name_in_list(s->o->backends, m->name);
-    return m->explicit_only == 0;
-}
-
 static bool wants_name(const sweep *s, const char *name)
 {
     for (size_t i = 0; i < s->o->kernel_glob_count; i++)
@@ -268,7 +261,7 @@ bool assay__sweep_may_compete(const sweep *s, const sweep_problem *p, const swee
                               bool *is_wanted)
 {
     *is_wanted = wants_name(s, k->desc->name);
-    return takes_problem(p, k) && wants_backend(s, k->manifest) &&
+    return takes_problem(p, k) && assay__sweep_takes_part(s, k->manifest) &&
            problem_admits(p, k->desc, s->o->align);
 }
 

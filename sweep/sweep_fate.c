@@ -50,14 +50,28 @@ static void leave_elsewhere(sweep *s, const sweep_candidate *failed)
         }
 }
 
+/* A plain kernel takes a hundred times as long as the machine's best may: where that is longer than
+ * the limit it did not hang, or nobody knows. */
+#define SLOWER_AT_MOST 1000.0
+
+static bool may_be_slow(const sweep *s, const sweep_problem *p, const sweep_candidate *c)
+{
+    return c->verdict == ASSAY__VERDICT_TIMEOUT &&
+           SLOWER_AT_MOST * assay__sweep_least_call_s(s, &p->problem) >
+               1e-3 * assay__sweep_timeout_ms(s);
+}
+
 /* The cause is the variant, not the problem, when it never did anything else. */
-static assay_status quarantine_everywhere(sweep *s, sweep_candidate *c, bool *done)
+static assay_status quarantine_everywhere(sweep *s, const sweep_problem *p, sweep_candidate *c,
+                                          bool *done)
 {
     char reason[sizeof c->reason + 64];
     int64_t failed = 0;
     int succeeded = 0;
 
     *done = false;
+    if (may_be_slow(s, p, c))
+        return ASSAY_OK;
     ASSAY_TRY(
         assay__db_count_failures(s->db, c->revision_row, s->deployment_row, &failed, &succeeded));
     if (failed < MOST_FAILED_PROBLEMS || succeeded)
@@ -73,7 +87,7 @@ static assay_status put_fate(sweep *s, sweep_problem *p, sweep_candidate *c, boo
     ASSAY_TRY(assay__sweep_put_measurement(s, p, c));
     ASSAY_TRY(
         assay__db_put_quarantine(s->db, c->revision_row, s->deployment_row, p->row, c->reason));
-    return quarantine_everywhere(s, c, everywhere);
+    return quarantine_everywhere(s, p, c, everywhere);
 }
 
 assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status)

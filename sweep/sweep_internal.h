@@ -197,7 +197,8 @@ typedef struct sweep_peak {
 } sweep_peak;
 
 typedef struct sweep {
-    const assay__sweep_options *o;
+    const assay__sweep_options *o; /* `own` */
+    assay__sweep_options own;      /* with the budget of this place */
     assay__sweep_summary *summary;
     assay__db *db;
     assay__plugins *plugins;
@@ -212,6 +213,9 @@ typedef struct sweep {
     bool is_worker_spent;    /* little memory or few descriptors are left to it */
     sweep_kernel *kernels;
     size_t kernel_count;
+    const assay_manifest *place; /* of the device that is measured; NULL: the host */
+    char lock_name[160];
+    double device_bytes; /* memory of that device; 0: not told */
     assay_deployment deployment;
     char deployment_hex[65];
     int64_t deployment_row, sweep_row;
@@ -269,6 +273,14 @@ assay__worker_options assay__sweep_worker_options(const sweep *s, const char *ba
  * code ends or hangs it; *bindings is its reply. */
 assay_status assay__sweep_try_plugins(sweep *s, json_t **bindings);
 void assay__sweep_forget_refused(sweep *s);
+/* Counts the places of the backends asked for, and takes the one of the options. */
+assay_status assay__sweep_find_place(sweep *s);
+/* Its deployment and the name of its lock; summary->is_absent: there is none. */
+assay_status assay__sweep_read_place(sweep *s);
+/* For want of the device's memory, with assay_last_error() for a reason. */
+assay_status assay__sweep_leave_problem(sweep *s, sweep_problem *p);
+/* Is the backend asked for, or not left out, and of this place? */
+bool assay__sweep_takes_part(const sweep *s, const assay_manifest *m);
 /* Asks the can_run_fn of all kernels that may compete, with the store unlocked. */
 assay_status assay__sweep_ask(sweep *s, sweep_problem *p);
 assay_status assay__sweep_ask_one(sweep *s, const sweep_problem *p, sweep_kernel *k,

@@ -112,10 +112,23 @@ size_t assay__sweep_group_end(const sweep *s, size_t begin)
     return end;
 }
 
+/* A set of operands, and an output to copy poison from. */
+static double bytes_there(const sweep_problem *p)
+{
+    return input_bytes(p) +
+           2.0 * (double)assay_problem_operand_bytes(&p->problem, p->problem.dtype_count - 1u);
+}
+
 bool assay__sweep_too_large(const sweep *s, const sweep_problem *p, char *reason, size_t cap)
 {
     const double need = bytes_needed(s, p), have = MEMORY_SHARE * s->memory_bytes;
-    const double limit_s = 1e-3 * SWEEP_ORACLE_MS;
+    const double limit_s = 1e-3 * SWEEP_ORACLE_MS, there = bytes_there(p);
+
+    if (s->device_bytes > 0 && there > MEMORY_SHARE * s->device_bytes) {
+        (void)snprintf(reason, cap, "its operands take %s of the device's memory, which has %s",
+                       assay__format_bytes(there).text, assay__format_bytes(s->device_bytes).text);
+        return true;
+    }
 
     if (need > have) {
         (void)snprintf(reason, cap, "checking it takes %s of memory, and %s may be used here",

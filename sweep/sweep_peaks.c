@@ -218,13 +218,16 @@ static assay_status recall(sweep *s, bool *holds)
 
 assay_status assay__sweep_peaks_known(sweep *s)
 {
-    return assay__db_each_peak(s->db, s->deployment_row, recall_row, s);
+    return s->place == NULL ? assay__db_each_peak(s->db, s->deployment_row, recall_row, s)
+                            : ASSAY_OK;
 }
 
 assay_status assay__sweep_peaks(sweep *s)
 {
     bool holds = false;
 
+    if (s->place != NULL)
+        return ASSAY_OK; /* those of the host are none of its */
     assay__sweep_phase(s, "peaks");
     if (!s->o->probe_peaks)
         ASSAY_TRY(recall(s, &holds));

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/deployment_host.h"
 #include "runtime/error.h"
 #include "runtime/machine.h"
 #include "support/json.h"
@@ -206,18 +205,25 @@ static assay_status load_plugins(sweep *s)
     return check_globs(s);
 }
 
+static assay_status take_kernels(sweep *s, json_t *bindings)
+{
+    ASSAY_TRY(load_plugins(s));
+    ASSAY_TRY(assay__sweep_find_place(s));
+    ASSAY_TRY(assay__sweep_read_place(s));
+    if (s->summary->is_absent)
+        return ASSAY_OK;
+    ASSAY_TRY(s->o->dry_run ? assay__db_open_copy(s->o->db_path, &s->db)
+                            : assay__db_open(s->o->db_path, &s->db));
+    return take_bindings(s, bindings);
+}
+
 static assay_status load_kernels(sweep *s)
 {
     json_t *bindings = NULL;
     assay_status status = assay__sweep_try_plugins(s, &bindings);
 
     if (status == ASSAY_OK)
-        status = load_plugins(s);
-    if (status == ASSAY_OK)
-        status = s->o->dry_run ? assay__db_open_copy(s->o->db_path, &s->db)
-                               : assay__db_open(s->o->db_path, &s->db);
-    if (status == ASSAY_OK)
-        status = take_bindings(s, bindings);
+        status = take_kernels(s, bindings);
     json_decref(bindings);
     return status;
 }
@@ -248,7 +254,6 @@ static assay_status open_rows(sweep *s)
         (void)assay__json_put_real(json, "run_timeout_ms", s->o->run_timeout_ms);
     if (s->o->sample_above_flops > 0)
         (void)assay__json_put_real(json, "sample_above_flops", s->o->sample_above_flops);
-    ASSAY_TRY(assay__deployment_host(&s->deployment));
     assay_deployment_digest(&s->deployment, &digest);
     assay_digest_format(&digest, hex);
     (void)snprintf(s->deployment_hex, sizeof s->deployment_hex, "%s", hex);
@@ -373,12 +378,13 @@ assay_status assay__sweep_setup(sweep *s)
     s->memory_bytes = s->o->memory_bytes > 0 ? s->o->memory_bytes : assay__free_memory(&machine);
     s->cpus = cpus > 0 ? (unsigned)cpus : 1;
     ASSAY_TRY(load_kernels(s));
+    if (s->summary->is_absent)
+        return ASSAY_OK;
     if (s->deployment.usable_cpus > 0)
         s->cpus = s->deployment.usable_cpus;
     ASSAY_TRY(open_rows(s));
-    if (s->deployment.usable_cpus > 0)
-        s->cpus = s->deployment.usable_cpus;
-    assay__roofline_init(&s->roof, s->cpus, s->deployment.isa);
+    /* What the host can do at most is no floor of another device's times. */
+    assay__roofline_init(&s->roof, s->cpus, s->place == NULL ? s->deployment.isa : NULL);
     return make_problems(s);
 }
 

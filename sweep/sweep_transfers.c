@@ -48,10 +48,7 @@ static assay_status recall_row(void *cookie, const assay__db_transfer *t)
 
 static bool takes_part(const sweep *s, const assay_manifest *m)
 {
-    if (strcmp(m->name, "cpu") == 0)
-        return true;
-    return s->o->backends != NULL ? assay__name_in_list(s->o->backends, m->name)
-                                  : m->explicit_only == 0;
+    return strcmp(m->name, "cpu") == 0 || assay__sweep_takes_part(s, m);
 }
 
 /* The devices of a backend are measured together. */

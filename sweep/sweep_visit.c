@@ -634,7 +634,7 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
     n = order_of(s, p, kind, ordinal, order);
     if (is_search && (p->is_heavy || assay__sweep_is_short(p, n)))
         status = put_likely_first(s, p, order, n);
-    for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
+    for (size_t i = 0; status == ASSAY_OK && i < n && !p->skip; i++) {
         sweep_candidate *c = &p->candidates[order[i].index];
         if (is_search && assay__sweep_pass_over(s, p, c))
             continue;
@@ -643,11 +643,13 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
             p->allowance -= p->allowance > 0;
         if (status == ASSAY_OK)
             status = visit_one(s, p, c, &w, order[i].is_twin ? "twin" : kind);
+        if (status == ASSAY_NOMEM && s->place != NULL)
+            status = assay__sweep_leave_problem(s, p);
         /* What was cut short is no stay: not for the pace, nor in what people read. */
         if (status == ASSAY_OK)
             status = assay__sweep_step(s, kind, p, c);
     }
-    if (status == ASSAY_OK && is_search)
+    if (status == ASSAY_OK && is_search && !p->skip)
         status = follow_last(s, p, w);
     assay__worker_stop(&w);
     /* The file stays; its pages are no part of this process until it looks again. */

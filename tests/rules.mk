@@ -26,6 +26,12 @@ PLUGINS += many
 many_DIR := tests/many
 many_OUT := $(BUILD)/tests/many
 many_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
+# The scripted backend as of a device elsewhere, likewise.
+PLUGINS += far
+far_DIR := backends/fake
+far_OUT := $(BUILD)/tests/far
+far_CFLAGS := -DFAKE_FAR
+far_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
 .PHONY: unit-tests cli-tests tests test-plugins valgrind-tests
 test-plugins: # its parts are known only after the plug-in rules, see Makefile

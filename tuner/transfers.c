@@ -274,11 +274,6 @@ static const char *path_of(const assay_device_profile *profile)
                                                                                        : "copy";
 }
 
-static bool is_apart(const assay_device_profile *profile)
-{
-    return (profile->features >> ASSAY_FEATURE_UNIFIED_MEMORY & 1) == 0;
-}
-
 /* *wanted false: the host's memory, which "cpu" speaks for. */
 static assay_status look_at(memory *m, const char *backend, size_t device, bool *wanted)
 {
@@ -288,7 +283,7 @@ static assay_status look_at(memory *m, const char *backend, size_t device, bool 
     ASSAY_TRY(assay__backend_select_device(&m->slots, device));
     ASSAY_TRY(assay__backend_device_profile(&m->slots, device, &profile));
     m->path = path_of(&profile);
-    *wanted = is_apart(&profile) || (strcmp(backend, "cpu") == 0 && device == 0);
+    *wanted = assay__profile_is_apart(&profile) || (strcmp(backend, "cpu") == 0 && device == 0);
     return ASSAY_OK;
 }
 

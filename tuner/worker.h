@@ -6,6 +6,8 @@
  *   hello    plugin_path?, backends?, refused?: [{path, reason}], descriptor
  *                                                    loads the plug-ins but those refused; the
  *                                                       descriptor is memory for an assay__doing
+ *   device   backend                                 -> device, architecture, driver, uuid,
+ *                                                       memory_bytes?: of its first one
  *   bindings                                         -> bindings: [{backend, kernel, op, dtypes,
  *                                                       revision, available, reason, libraries}]
  *   can_run  problem, questions: [{backend, kernel, tunables: [of one variant after the other]}]
@@ -76,7 +78,8 @@ typedef struct assay__worker_problem {
     void *output;  /* between guard pages */
     int arena;     /* memory that workers share one after another; -1: none */
     int64_t arena_begin;
-    struct assay__worker_pool *pool; /* NULL until something is timed */
+    struct assay__worker_pool *pool;  /* borrowed: the one in use; NULL until something is timed */
+    struct assay__worker_pool *pools; /* owned, a list: the host's, and one of each device apart */
 } assay__worker_problem;
 
 /* Revision of a kernel as this process loaded it. */
@@ -108,6 +111,7 @@ int assay__worker_main(int socket, const assay__worker_command *more);
 assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assay__message *m);
 assay_status assay__worker_run(assay__worker_state *s, json_t *request);
 assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply);
+assay_status assay__worker_device(assay__worker_state *s, json_t *request, json_t *reply);
 assay_status assay__worker_counters(json_t *reply);
 assay_status assay__worker_count(assay__worker_state *s, json_t *request, json_t *reply);
 /* What is done just before and just after calls that nobody times; end gets how many there were and
@@ -150,16 +154,23 @@ assay_status assay__worker_oracle(assay__worker_state *s, const assay_problem *p
 /* Copies of the operands: all inputs first, made read-only once filled so that a kernel that
  * writes there faults on the spot, then all outputs.  Kept while the problem stays prepared. */
 typedef struct assay__worker_pool {
-    char *inputs, *outputs;
-    size_t input_bytes, output_bytes; /* of all sets */
+    const assay__backend *apart; /* whose memory it lies in; NULL: the host's */
+    struct assay__worker_pool *next;
+    char *inputs, *outputs;                        /* of the host's */
+    size_t input_bytes, output_bytes;              /* of all sets */
+    assay_buffer far_inputs, far_outputs, scratch; /* of a device's; tuner/worker_apart.h */
+    bool has_far, has_scratch;
+    char *near_output; /* owned: one that was brought here */
     size_t sets, filled;
     size_t touched; /* sets whose inputs a kernel has read since they were put out of the caches */
     assay_tensor *operands; /* sets * dtype_count */
     assay_launch *launches;
 } assay__worker_pool;
 
-assay_status assay__worker_pool_make(assay__worker_problem *w, double rotate_bytes);
-void assay__worker_pool_clear(assay__worker_pool **pool);
+/* The pool of this backend's memory, made on first use, as w->pool. */
+assay_status assay__worker_pool_use(assay__worker_problem *w, const assay__backend *backend,
+                                    double rotate_bytes);
+void assay__worker_pools_clear(assay__worker_problem *w);
 /* The first `sets` sets: fresh poison in every output, launches of this kernel.  No cache holds an
  * output then. */
 assay_status assay__worker_pool_aim(assay__worker_problem *w, const assay__worker_kernel *k,
@@ -168,9 +179,13 @@ assay_status assay__worker_pool_aim(assay__worker_problem *w, const assay__worke
 double assay__worker_pool_cool(const assay__worker_problem *w, size_t sets);
 /* Input set `set` where the launch `at` has its inputs. */
 assay_status assay__worker_pool_refill(assay__worker_problem *w, size_t at, size_t set);
-/* What is judged of a timed run of so many calls. */
-const void *assay__worker_pool_shown(const assay__worker_problem *w, const assay__worker_pool *p,
-                                     size_t calls, const char *expected, bool *as_expected);
+/* Poison where it has its output; and that output, whole, valid until the next call. */
+assay_status assay__worker_pool_poison(assay__worker_problem *w, size_t at);
+assay_status assay__worker_pool_output(const assay__worker_problem *w, size_t at, char **out);
+/* Puts what is judged of a timed run of so many calls over so many sets into the problem's output
+ * file.  ASSAY_DEVICE: the kernel wrote to its inputs. */
+assay_status assay__worker_pool_show(assay__worker_problem *w, size_t sets, size_t calls,
+                                     const char *expected, bool *as_expected);
 /* Has it the digest `expected`? */
 bool assay__worker_output_is(const void *output, size_t bytes, const char *expected);
 

@@ -10,24 +10,31 @@
 #include "runtime/error.h"
 #include "runtime/keyhash.h"
 #include "tuner/cold.h"
-#include "tuner/worker.h"
+#include "tuner/worker_apart.h"
 
 #define MAX_SETS ASSAY__WORKER_POOL_SETS
 
-void assay__worker_pool_clear(assay__worker_pool **p)
+static void clear(assay__worker_pool *p)
 {
-    assay__worker_pool *q = *p;
+    if (p->apart != NULL)
+        assay__apart_pool_clear(p);
+    if (p->inputs != NULL)
+        munmap(p->inputs, p->input_bytes);
+    if (p->outputs != NULL)
+        munmap(p->outputs, p->output_bytes);
+    free(p->operands);
+    free(p->launches);
+    free(p);
+}
 
-    if (q == NULL)
-        return;
-    if (q->inputs != NULL)
-        munmap(q->inputs, q->input_bytes);
-    if (q->outputs != NULL)
-        munmap(q->outputs, q->output_bytes);
-    free(q->operands);
-    free(q->launches);
-    free(q);
-    *p = NULL;
+void assay__worker_pools_clear(assay__worker_problem *w)
+{
+    while (w->pools != NULL) {
+        assay__worker_pool *next = w->pools->next;
+        clear(w->pools);
+        w->pools = next;
+    }
+    w->pool = NULL;
 }
 
 static size_t set_count(const assay__worker_problem *w, double rotate_bytes)
@@ -77,25 +84,67 @@ static assay_status fill(assay__worker_pool *p, assay__worker_problem *w, size_t
     return ASSAY_OK;
 }
 
-assay_status assay__worker_pool_make(assay__worker_problem *w, double rotate_bytes)
+static assay_status map_sets(assay__worker_problem *w, assay__worker_pool *p)
 {
-    assay__worker_pool *p = calloc(1, sizeof *p);
-
-    if (p == NULL)
-        return assay__fail(ASSAY_NOMEM, "operand sets");
-    w->pool = p;
-    p->sets = set_count(w, rotate_bytes);
     p->input_bytes = (size_t)w->in.total * p->sets;
     p->output_bytes = (size_t)w->out.total * p->sets;
-    p->operands = calloc(p->sets * w->problem.dtype_count, sizeof *p->operands);
-    p->launches = calloc(p->sets, sizeof *p->launches);
     p->inputs = map_bytes(w, 0, p->input_bytes);
     p->outputs = map_bytes(w, p->input_bytes, p->output_bytes);
-    if (p->inputs != NULL && p->outputs != NULL && p->operands != NULL && p->launches != NULL)
+    if (p->inputs != NULL && p->outputs != NULL)
         return ASSAY_OK;
-    const size_t bytes = p->input_bytes + p->output_bytes;
-    assay__worker_pool_clear(&w->pool);
-    return assay__fail(ASSAY_NOMEM, "%zu bytes to rotate over", bytes);
+    return assay__fail(ASSAY_NOMEM, "%zu bytes to rotate over", p->input_bytes + p->output_bytes);
+}
+
+static assay_status make(assay__worker_problem *w, assay__worker_pool *p, double rotate_bytes)
+{
+    p->sets = set_count(w, p->apart != NULL && rotate_bytes > 0
+                               ? assay__apart_rotate_bytes(p->apart, rotate_bytes)
+                               : rotate_bytes);
+    ASSAY_TRY(p->apart != NULL ? assay__apart_pool_make(w, p) : map_sets(w, p));
+    p->operands = calloc(p->sets * w->problem.dtype_count, sizeof *p->operands);
+    p->launches = calloc(p->sets, sizeof *p->launches);
+    return p->operands != NULL && p->launches != NULL ? ASSAY_OK
+                                                      : assay__fail(ASSAY_NOMEM, "operand sets");
+}
+
+assay_status assay__worker_pool_use(assay__worker_problem *w, const assay__backend *backend,
+                                    double rotate_bytes)
+{
+    const assay__backend *apart = assay__worker_is_apart(backend) ? backend : NULL;
+    assay_status status;
+
+    for (w->pool = w->pools; w->pool != NULL; w->pool = w->pool->next)
+        if (w->pool->apart == apart)
+            return ASSAY_OK;
+    assay__worker_pool *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return assay__fail(ASSAY_NOMEM, "operand sets");
+    p->apart = apart;
+    status = make(w, p, rotate_bytes);
+    if (status != ASSAY_OK) {
+        clear(p);
+        return status;
+    }
+    p->next = w->pools;
+    w->pool = w->pools = p;
+    return ASSAY_OK;
+}
+
+static void poison(const assay__worker_problem *w, const assay__worker_pool *p, size_t at)
+{
+    assay__output_poison(p->outputs + at * (size_t)w->out.total, &w->out,
+                         (assay_dtype)w->problem.dtypes[w->problem.dtype_count - 1u]);
+}
+
+static void poison_all(const assay__worker_problem *w, const assay__worker_pool *p, size_t sets)
+{
+    for (size_t i = 0; i < sets; i++) {
+        poison(w, p, i);
+        if (assay__reads_output(&w->problem))
+            assay__cold_copy(p->outputs + i * w->out.total + w->out.offset,
+                             p->inputs + i * w->in.total + w->in.offset[w->in.count - 1],
+                             (size_t)w->out.bytes);
+    }
 }
 
 /* The first `sets` sets: fresh poison in every output, launches of this kernel.  No cache holds an
@@ -106,21 +155,20 @@ assay_status assay__worker_pool_aim(assay__worker_problem *w, const assay__worke
     assay__worker_pool *p = w->pool;
     size_t operands = w->problem.dtype_count;
 
-    ASSAY_TRY(fill(p, w, sets));
-    for (size_t i = 0; i < sets; i++) {
-        char *output = p->outputs + i * w->out.total;
-        assay__output_poison(output, &w->out, (assay_dtype)w->problem.dtypes[operands - 1]);
-        if (assay__reads_output(&w->problem))
-            assay__cold_copy(output + w->out.offset,
-                             p->inputs + i * w->in.total + w->in.offset[w->in.count - 1],
-                             (size_t)w->out.bytes);
+    if (p->apart != NULL) {
+        ASSAY_TRY(assay__apart_pool_fill(w, p, sets));
+    } else {
+        ASSAY_TRY(fill(p, w, sets));
+        poison_all(w, p, sets);
+    }
+    for (size_t i = 0; i < sets; i++)
         p->launches[i] = (assay_launch){.struct_size = sizeof(assay_launch),
                                         .operand_count = (uint32_t)operands,
                                         .problem = &w->problem,
                                         .operands = p->operands + i * operands,
                                         .tunables = k->tunables,
-                                        .instance = k->backend->instance};
-    }
+                                        .instance = k->backend->instance,
+                                        .tunable_count = (uint32_t)k->desc->tunable_count};
     return ASSAY_OK;
 }
 
@@ -129,6 +177,9 @@ assay_status assay__worker_pool_aim(assay__worker_problem *w, const assay__worke
 double assay__worker_pool_cool(const assay__worker_problem *w, size_t sets)
 {
     assay__worker_pool *p = w->pool;
+
+    if (p->apart != NULL)
+        return assay__apart_pool_cool(w, p, sets);
     size_t touched = p->touched < sets ? p->touched : sets, fresh = sets - touched;
     size_t evicted = assay__cold_evict(p->inputs, touched * (size_t)w->in.total);
 
@@ -142,10 +193,12 @@ double assay__worker_pool_cool(const assay__worker_problem *w, size_t sets)
 /* Other inputs where those of a timed launch lie. */
 assay_status assay__worker_pool_refill(assay__worker_problem *w, size_t at, size_t set)
 {
-    char *inputs = w->pool->inputs + at * (size_t)w->in.total;
     const size_t bytes = (size_t)w->in.total;
 
     ASSAY_TRY(assay__worker_place(w, set));
+    if (w->pool->apart != NULL)
+        return assay__apart_pool_refill(w, w->pool, at);
+    char *inputs = w->pool->inputs + at * bytes;
     if (mprotect(inputs, bytes, PROT_READ | PROT_WRITE) != 0)
         return assay__fail(ASSAY_INTERNAL, "cannot write to the inputs");
     assay__cold_copy(inputs, w->inputs, bytes);
@@ -165,24 +218,53 @@ bool assay__worker_output_is(const void *output, size_t bytes, const char *expec
 /* Of timed outputs so much is looked at: a share of what the calls themselves took. */
 #define LOOKED_BYTES ((size_t)16 << 20)
 
+assay_status assay__worker_pool_poison(assay__worker_problem *w, size_t at)
+{
+    if (w->pool->apart != NULL)
+        return assay__apart_pool_poison(w, w->pool, at);
+    poison(w, w->pool, at);
+    return ASSAY_OK;
+}
+
+assay_status assay__worker_pool_output(const assay__worker_problem *w, size_t at, char **out)
+{
+    if (w->pool->apart != NULL)
+        return assay__apart_pool_output(w, w->pool, at, out);
+    *out = w->pool->outputs + at * (size_t)w->out.total;
+    return ASSAY_OK;
+}
+
+/* What comes back of a device brings its canaries along, which the parent looks at. */
+static void show(assay__worker_problem *w, const char *output)
+{
+    if (w->pool->apart != NULL)
+        memcpy(w->output, output, (size_t)w->out.total);
+    else
+        memcpy((char *)w->output + w->out.offset, output + w->out.offset, (size_t)w->out.bytes);
+}
+
 /* Of a timed run goes back what will be judged: the first of its newest outputs that is not the
  * expected one, which all must be since all had the same inputs; else the last.  Of calls that read
  * their output each had another. */
-const void *assay__worker_pool_shown(const assay__worker_problem *w, const assay__worker_pool *p,
-                                     size_t calls, const char *expected, bool *as_expected)
+assay_status assay__worker_pool_show(assay__worker_problem *w, size_t sets, size_t calls,
+                                     const char *expected, bool *as_expected)
 {
-    const size_t last = (calls - 1) % p->sets, used = calls < p->sets ? calls : p->sets;
-    const size_t bytes = (size_t)w->out.bytes, operand = w->problem.dtype_count - 1u;
+    const size_t last = (calls - 1) % sets, used = calls < sets ? calls : sets;
+    const size_t bytes = (size_t)w->out.bytes;
+    char *output;
 
     if (assay__reads_output(&w->problem))
         expected = NULL;
-    *as_expected = false;
-    for (size_t i = 0; expected != NULL && i < used && i * bytes <= LOOKED_BYTES; i++) {
-        const assay_launch *launch = &p->launches[(last + p->sets - i) % p->sets];
-        const void *output = assay_tensor_data(&launch->operands[operand]);
-        if (!assay__worker_output_is(output, bytes, expected))
-            return output;
-    }
     *as_expected = expected != NULL;
-    return assay_tensor_data(&p->launches[last].operands[operand]);
+    for (size_t i = 0; *as_expected && i < used && i * bytes <= LOOKED_BYTES; i++) {
+        ASSAY_TRY(assay__worker_pool_output(w, (last + sets - i) % sets, &output));
+        *as_expected = assay__worker_output_is(output + w->out.offset, bytes, expected);
+    }
+    if (expected == NULL || *as_expected)
+        ASSAY_TRY(assay__worker_pool_output(w, last, &output));
+    show(w, output);
+    if (w->pool->apart == NULL)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__worker_place(w, 0)); /* another set may have been run since */
+    return assay__apart_pool_intact(w, w->pool, last);
 }

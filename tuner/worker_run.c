@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/error.h"
-#include "tuner/worker.h"
+#include "tuner/worker_apart.h"
 #include "tuner/worker_guard.h"
 
 void assay__worker_addresses(const assay__worker_problem *p, char *inputs, char *output,
@@ -31,7 +31,7 @@ void assay__worker_release(assay__worker_state *s)
             close(p->input_fd[i]);
     assay__unmap_guarded(p->inputs, p->in.total);
     assay__unmap_guarded(p->output, p->out.total);
-    assay__worker_pool_clear(&p->pool);
+    assay__worker_pools_clear(p);
     if (p->arena >= 0)
         close(p->arena);
     free(p);
@@ -150,6 +150,8 @@ assay_status assay__worker_run(assay__worker_state *s, json_t *request)
                (char *)s->prepared->inputs + s->prepared->in.offset[last],
                s->prepared->in.bytes[last]);
     }
+    if (assay__worker_is_apart(k.backend))
+        return assay__worker_apart_run(s->prepared, &k);
     ASSAY_TRY(assay__tensors_make(&s->prepared->problem, addresses, operands));
     const assay_launch launch = {.struct_size = sizeof launch,
                                  .operand_count = s->prepared->problem.dtype_count,

@@ -306,11 +306,10 @@ static assay_status call_with_other(assay__worker_problem *w, const assay__worke
 {
     const size_t other = (size_t)json_integer_value(json_object_get(request, "other"));
     const char *expected = json_string_value(json_object_get(request, "other_expected"));
-    char *output = w->pool->outputs + at * (size_t)w->out.total;
+    char *output;
 
     ASSAY_TRY(assay__worker_pool_refill(w, at, other));
-    assay__output_poison(output, &w->out,
-                         (assay_dtype)w->problem.dtypes[w->problem.dtype_count - 1]);
+    ASSAY_TRY(assay__worker_pool_poison(w, at));
     double begin = now_ns();
     assay_status status = assay__backend_launch(k->backend, k->desc->run, &w->pool->launches[at]);
     if (status == ASSAY_OK)
@@ -318,6 +317,7 @@ static assay_status call_with_other(assay__worker_problem *w, const assay__worke
     if (!t->core.is_scripted) /* time passes in timed calls alone there */
         t->called_ns += now_ns() - begin;
     ASSAY_TRY(assay__backend_blame(status));
+    ASSAY_TRY(assay__worker_pool_output(w, at, &output));
     *shown = expected == NULL ||
              !assay__worker_output_is(output + w->out.offset, (size_t)w->out.bytes, expected);
     if (*shown)
@@ -517,9 +517,7 @@ static assay_status show_output(run *r, json_t *request, json_t *reply)
     const json_t *wanted = json_object_get(request, "other");
     bool as_expected, other = false;
 
-    memcpy((char *)r->w->output + r->w->out.offset,
-           assay__worker_pool_shown(r->w, &r->some, r->calls, expected, &as_expected),
-           r->w->out.bytes);
+    ASSAY_TRY(assay__worker_pool_show(r->w, r->some.sets, r->calls, expected, &as_expected));
     if (wanted != NULL && as_expected)
         ASSAY_TRY(
             call_with_other(r->w, r->k, r->t, (r->calls - 1) % r->some.sets, request, &other));
@@ -685,8 +683,7 @@ static assay_status read_request(assay__worker_state *s, json_t *request, assay_
                .t = t,
                .cache = hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE,
                .seed = (uint64_t)json_integer_value(json_object_get(request, "seed"))};
-    return s->prepared->pool == NULL ? assay__worker_pool_make(s->prepared, hot ? 0 : rotate)
-                                     : ASSAY_OK;
+    return assay__worker_pool_use(s->prepared, k->backend, hot ? 0 : rotate);
 }
 
 assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply)

@@ -8,6 +8,8 @@
  *   seed=N            of all noise; default 1
  *   devices=N         default 1
  *   discrete=N        1: the host does not reach its memory, as of a device apart; default 0
+ *   memory=N          bytes that each device says it has; default 2^30
+ *   nomem=N           that allocation and later ones of this process fail; default never
  *   visits=FILE       a counter: each process that opens the backend takes the next number, which
  *                     seeds its own stream of noise.  Without it $ASSAY_FAKE_VISIT, else 0
  *   stays=FILE        a byte for each stay that ended
@@ -30,6 +32,8 @@
  *     fail_at=N crash_at=N exit_at=N hang_at=N wrong_at=N
  *                       what call N and later ones of this process do; default never
  *     wrong=I           element that is wrong then; default 0
+ *     write_at=N        call N and later ones write to their first input
+ *     lose_at=N         call N and later ones lose the device
  *     off=N             steps of f32 by which all results are too large; default 0
  *
  * A script with an error makes open fail with the statement and the word. */
@@ -48,13 +52,13 @@ typedef struct fake_rule {
     int kernel;                        /* index, or -1: all */
     int64_t variant, threads, process; /* -1: any */
     double ns, per_unit, sd, visit_sd, common_sd, outlier, wild, slow, first, again, stall;
-    int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, wrong, off, stalled;
+    int64_t fail_at, crash_at, exit_at, hang_at, wrong_at, write_at, lose_at, wrong, off, stalled;
     uint32_t given; /* bit i: word i of the table was set */
 } fake_rule;
 
 typedef struct fake_script {
     uint64_t seed, visit;
-    int64_t devices, discrete;
+    int64_t devices, discrete, memory, nomem;
     double resolution, overhead;
     char visits[256], stays[256];
     fake_rule rules[FAKE_MAX_RULES];

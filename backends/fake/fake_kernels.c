@@ -107,6 +107,14 @@ static void shift(const assay_launch *launch, int64_t steps)
             data[i] = nextafterf(data[i], INFINITY);
 }
 
+/* From the next operation on, as of a kernel that runs beside the host. */
+static assay_status lose(assay_instance *instance)
+{
+    const assay_fault fault = {.struct_size = sizeof fault, .kind = ASSAY_FAULT_LOST, .times = 1};
+
+    return assay__host_inject(instance, &fault);
+}
+
 static assay_status run(const assay_launch *launch, int kernel)
 {
     fake_rule rule = fake_rule_of(&fake_current, kernel, launch->tunables);
@@ -127,6 +135,10 @@ static assay_status run(const assay_launch *launch, int kernel)
     shift(launch, rule.off);
     if (call >= rule.wrong_at)
         spoil(launch, rule.wrong);
+    if (call >= rule.lose_at)
+        return lose(launch->instance);
+    if (call >= rule.write_at)
+        *(float *)assay_tensor_data(&launch->operands[0]) += 1.0f;
     return ASSAY_OK;
 }
 

@@ -14,6 +14,15 @@
 #include "backends/source_hash.h"
 #include "gen/config.h"
 
+/* The same once more for tests, as of a device that no host reaches. */
+#ifdef FAKE_FAR
+#define NAME     "far"
+#define LOCATION ASSAY_LOCATION_CUDA
+#else
+#define NAME     "fake"
+#define LOCATION ASSAY_LOCATION_CPU
+#endif
+
 fake_script fake_current;
 static uint64_t places; /* of this process: stays that ended */
 /* Spans of this process: untimed ones, of which there may be more or fewer, and timed ones, whose
@@ -90,6 +99,15 @@ static assay_status read_script(const assay_instance *instance)
     return ASSAY_OK;
 }
 
+static assay_status plan_nomem(assay_instance *instance)
+{
+    const assay_fault fault = {.struct_size = sizeof fault,
+                               .kind = ASSAY_FAULT_OUT_OF_MEMORY,
+                               .after = (uint64_t)fake_current.nomem};
+
+    return assay__host_inject(instance, &fault);
+}
+
 static assay_status fake_open(const assay_host *host, assay_instance **out)
 {
     assay_instance *instance;
@@ -97,6 +115,8 @@ static assay_status fake_open(const assay_host *host, assay_instance **out)
     ASSAY_TRY(assay__host_open(host, &instance));
     assay_status status = read_script(instance);
     opened_at = spans[0];
+    if (status == ASSAY_OK && fake_current.nomem != INT64_MAX)
+        status = plan_nomem(instance);
     if (status != ASSAY_OK) {
         assay__host_close(instance);
         return status;
@@ -125,11 +145,16 @@ static assay_status fake_device_info(assay_instance *instance, size_t device,
     snprintf(out->architecture, sizeof out->architecture, "scripted");
     snprintf(out->driver, sizeof out->driver, "none");
     snprintf(out->uuid, sizeof out->uuid, "fake-%zu", device);
-    out->memory_bytes = UINT64_C(1) << 30;
+    out->memory_bytes = (uint64_t)fake_current.memory;
     out->last_cache_bytes = UINT64_C(1) << 20;
     out->compute_units = 2;
-    out->is_cpu = 1;
+    out->is_cpu = LOCATION == ASSAY_LOCATION_CPU;
     return ASSAY_OK;
+}
+
+static bool is_discrete(void)
+{
+    return LOCATION != ASSAY_LOCATION_CPU || fake_current.discrete != 0;
 }
 
 /* Scripted devices differ in their number alone. */
@@ -141,7 +166,8 @@ static assay_status fake_device_profile(assay_instance *instance, size_t device,
     ASSAY_TRY(fake_device_info(instance, device, &info));
     ASSAY_TRY(assay__host_test_profile(instance, 0, out));
     out->features |= UINT64_C(1) << ASSAY_FEATURE_DEVICE_TIMESTAMPS;
-    if (fake_current.discrete != 0) {
+    out->location = LOCATION;
+    if (is_discrete()) {
         out->features &= ~(UINT64_C(1) << ASSAY_FEATURE_UNIFIED_MEMORY);
         out->memory = ASSAY_MEMORY_DEVICE;
         out->paths[ASSAY_LOCATION_CPU] = 1u << ASSAY_PATH_STAGING;
@@ -157,7 +183,7 @@ static assay_status fake_device_profile(assay_instance *instance, size_t device,
 static assay_status fake_map(assay_instance *instance, assay_buffer buffer, void **host,
                              uint64_t *bytes)
 {
-    if (fake_current.discrete != 0 && buffer.owner != 0)
+    if (is_discrete() && buffer.owner != 0)
         return assay__host_fail(instance, ASSAY_UNSUPPORTED,
                                 "map: the script says that memory is the device's own");
     return assay__host_map(instance, buffer, host, bytes);
@@ -266,7 +292,7 @@ static const assay_backend backend = {
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
     .struct_size = sizeof(assay_manifest),
     .abi_version = ASSAY_PLUGIN_ABI,
-    .name = "fake",
+    .name = NAME,
     .version = ASSAY_VERSION,
     .compiler = ASSAY_COMPILER_ID,
     .kernels = fake_rows,
@@ -275,4 +301,5 @@ ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
     .source_count = ASSAY_SOURCE_COUNT,
     .backend = &backend,
     .explicit_only = 1,
+    .location = LOCATION,
 };

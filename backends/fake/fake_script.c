@@ -32,7 +32,7 @@ static const word words[] = {
     REAL_WORD(outlier),    REAL_WORD(wild),        REAL_WORD(slow),        REAL_WORD(again),
     REAL_WORD(first),      INTEGER_WORD(fail_at),  INTEGER_WORD(crash_at), INTEGER_WORD(exit_at),
     INTEGER_WORD(hang_at), INTEGER_WORD(wrong_at), INTEGER_WORD(wrong),    INTEGER_WORD(off),
-    REAL_WORD(stall),      INTEGER_WORD(stalled)};
+    REAL_WORD(stall),      INTEGER_WORD(stalled),  INTEGER_WORD(write_at), INTEGER_WORD(lose_at)};
 enum { WORDS = sizeof words / sizeof *words, CHOICES = 3 };
 
 static const fake_rule defaults = {.kernel = -1,
@@ -47,7 +47,9 @@ static const fake_rule defaults = {.kernel = -1,
                                    .crash_at = INT64_MAX,
                                    .exit_at = INT64_MAX,
                                    .hang_at = INT64_MAX,
-                                   .wrong_at = INT64_MAX};
+                                   .wrong_at = INT64_MAX,
+                                   .write_at = INT64_MAX,
+                                   .lose_at = INT64_MAX};
 
 static bool whole_number(const char *text, int64_t *out)
 {
@@ -102,6 +104,10 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         script->devices = number;
     else if (strcmp(name, "discrete") == 0)
         script->discrete = number;
+    else if (strcmp(name, "memory") == 0)
+        script->memory = number;
+    else if (strcmp(name, "nomem") == 0)
+        script->nomem = number;
     else
         return false;
     return true;
@@ -157,6 +163,8 @@ bool fake_parse(const char *text, fake_script *out, char *why, size_t cap)
     memset(out, 0, sizeof *out);
     out->seed = 1;
     out->devices = 1;
+    out->memory = INT64_C(1) << 30;
+    out->nomem = INT64_MAX;
     out->resolution = 1.0;
     out->overhead = 20.0;
     for (char *statement; good && (statement = strsep(&rest, "\n;")) != NULL;) {

@@ -33,8 +33,9 @@ typedef struct assay_engine_options {
     /* Backends whose kernels typed calls may run on this engine's buffers: a comma list, NULL: its
      * own alone, "": of all that reach its memory and are not explicit-only. */
     const char *kernels;
-    /* 1: a call without a kernel on the device may bring its operands to the host, run there and
-     * take the results back; the record says so.  0: it fails. */
+    /* 1: a call may bring its operands to the host, run there and take the results back where the
+     * device has no kernel for it, or where kernels and transfers were measured and that is faster
+     * beyond their intervals; the record says so.  0: it fails, or runs on the device. */
     uint32_t allow_host_fallback;
 } assay_engine_options;
 

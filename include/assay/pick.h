@@ -99,7 +99,9 @@ typedef struct assay_context assay_context; /* table + store snapshot + picker *
 typedef struct assay_open_options {
     uint32_t struct_size;
     const char *plugin_path; /* NULL: next to libassay, and $ASSAY_PLUGIN_PATH */
-    const char *backends;    /* comma list, NULL: all found */
+    const char *backends;    /* comma list, NULL: all found. One that runs on a device elsewhere
+                                (cuda, vulkan), and it alone: it is opened, and what was measured
+                                on its first device counts; else what was measured on the host */
     uint32_t bare;           /* 1: load no plug-ins; the caller registers kernels itself */
     /* Warnings, once each; from any thread, one at a time. It must not call this context. */
     void (*log)(void *cookie, int level, const char *text);
@@ -108,6 +110,10 @@ typedef struct assay_open_options {
      * at, so that no library is opened for them alone; a question about another op is refused with
      * that reason, and routes of other ops are counted neither as usable nor as idle. */
     const char *ops;
+    /* Comma list of backends on devices elsewhere that questions may be about, NULL: all; the others
+     * are left out, so that no driver is opened for them.  "": operands lie in the host's memory.
+     * One such backend and nothing else: as of `backends`, whose place it takes for that. */
+    const char *devices;
 } assay_open_options;
 
 /* Opens plug-ins and, when path is not NULL, the store at `path` for reading.  A missing store

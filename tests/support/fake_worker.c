@@ -62,6 +62,19 @@ void fake_worker_begin(const char *script, const char *clock)
     close(m.fds[1]);
 }
 
+void fake_worker_add_set(void)
+{
+    assay__worker_problem *w = fake_worker.prepared;
+    const float one = 1.0f;
+    int fd = make_file(w->in.total);
+
+    for (size_t i = 0; i < w->in.count; i++)
+        for (uint64_t at = 0; at < w->in.bytes[i]; at += sizeof one)
+            ck_assert_int_eq(pwrite(fd, &one, sizeof one, (off_t)(w->in.offset[i] + at)),
+                             sizeof one);
+    w->input_fd[w->sets++] = fd;
+}
+
 void fake_worker_end(void)
 {
     assay__worker_release(&fake_worker);

@@ -13,6 +13,8 @@ extern assay__worker_state fake_worker;
 void must(assay_status status);
 /* The script of the device and that of the core's clock. */
 void fake_worker_begin(const char *script, const char *clock);
+/* A second set of inputs, of ones. */
+void fake_worker_add_set(void);
 void fake_worker_end(void);
 
 #endif

@@ -4,10 +4,12 @@
  * which backend fake scripts: native there, on the host where that is allowed, refused else. */
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/deployment_host.h"
+#include "runtime/revision.h"
 #include "tests/support/engine_case.h"
 #include "tests/support/store_fixture.h"
 
@@ -174,6 +176,113 @@ START_TEST(apart_fallback_says_what_transfers_cost)
 }
 END_TEST
 
+/* ---- a kernel here and one there ---- */
+
+/* A variant at its defaults of this build, measured at the problem. */
+static assay__route_candidate measured(assay__db *db, const assay_table *table, store_rows *at,
+                                       const assay_problem *p, const char *backend,
+                                       const char *kernel, double ns)
+{
+    const assay_snapshot *snapshot;
+    const assay_binding *rows = NULL;
+    char tunables[200] = "";
+    int64_t values[ASSAY_MAX_TUNABLES] = {0};
+
+    ck_assert_int_eq(assay_table_hold((assay_table *)(uintptr_t)table, &snapshot), ASSAY_OK);
+    size_t count = assay_snapshot_alternatives(snapshot, (assay_op_id)p->op, p->dtypes,
+                                               p->dtype_count, backend, &rows);
+    while (count > 0 && strcmp(rows->desc->name, kernel) != 0) {
+        rows++;
+        count--;
+    }
+    ck_assert_msg(count > 0, "no %s/%s", backend, kernel);
+    const assay_kernel_desc *desc = rows->desc;
+    assay__db_kernel row = {.kernel = desc->name,
+                            .backend = backend,
+                            .op = "add",
+                            .dtypes = "f32,f32,f32",
+                            .entry_point = desc->entry_point,
+                            .default_rank = desc->default_rank,
+                            .claims = desc->claims,
+                            .kernel_revision = rows->revision,
+                            .tunables = tunables,
+                            .libraries = "",
+                            .compiler = "test"};
+    for (size_t i = 0; i < desc->tunable_count; i++) {
+        values[i] = desc->tunables[i].default_value;
+        snprintf(tunables + strlen(tunables), sizeof tunables - strlen(tunables), "%s%s=%lld",
+                 i > 0 ? "," : "", desc->tunables[i].name, (long long)values[i]);
+    }
+    assay__variant_revision(&rows->revision, desc->tunables, values, desc->tunable_count,
+                            &row.variant_revision);
+    assay__claims_digest(&desc->claims, &row.claims_digest);
+    ck_assert_int_eq(assay__db_put_revision(db, &row, &at->revision), ASSAY_OK);
+    assay_snapshot_release(&snapshot);
+    assay__route_candidate c = store_candidate(at->revision, ns);
+    c.lo_ns = 0.99 * ns;
+    c.hi_ns = 1.01 * ns;
+    return c;
+}
+
+/* The device's kernel takes `there`, the host's 100 ns; transfers as above. */
+static void put_kernels(const char *path, const assay_problem *p, double there)
+{
+    assay__route_candidate candidates[2];
+    assay_table *table = assay_context_table(context);
+    assay_deployment here;
+    store_rows at;
+    assay__db *db = NULL;
+    int64_t id;
+
+    ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
+    store_rows_put(db, &at);
+    ck_assert_int_eq(assay__deployment_host(&here), ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_deployment(db, &here, NULL, &at.deployment), ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_problem(db, p, &at.problem), ASSAY_OK);
+    candidates[0] = measured(db, table, &at, p, "cpu", "cpu_add_portable", 100);
+    candidates[1] = measured(db, table, &at, p, "fake", "fake_a", there);
+    for (int i = 0; i < 2; i++) {
+        at.revision = (int64_t)candidates[i].revision_row;
+        const assay__db_measurement m = store_measurement(&at);
+        ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_OK);
+        candidates[i].measurement = (uint64_t)id;
+    }
+    const assay__db_route route = store_route(&at, candidates, 2);
+    ck_assert_int_eq(assay__db_put_route(db, &route), ASSAY_OK);
+    assay__db_close(&db);
+}
+
+/* 64 bytes an operand: three over and one back take 1,000 + 2 * 192 + 100 + 64 ns, its kernel 100.
+ * Loop: the device's kernel takes longer than that, or not. */
+START_TEST(apart_faster_on_the_host_runs_there)
+{
+    static const double there[] = {1e6, 1500, 1e6};
+    const float x[16] = {1, 2, 3, 4};
+    assay_execution record = {.struct_size = sizeof record};
+    assay_call call = {.struct_size = sizeof call, .record = &record};
+    assay_problem p;
+    char folder[256];
+
+    store_folder_make(folder);
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_add, ASSAY_F32, &p), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p, "n", 16), ASSAY_OK);
+    put_kernels(store_path(folder, "s.db"), &p, there[_i]);
+    put_transfers(store_path(folder, "s.db"), "fake:0/staging");
+    assay_close(&context);
+    context = engine_context_at(store_path(folder, "s.db"));
+    open_engine(_i != 2);
+    const assay_place a = uploaded(x, sizeof x), b = uploaded(x, sizeof x),
+                      out = uploaded(x, sizeof x);
+    ck_assert_msg(assay_binary(engine, ASSAY_BINARY_ADD, ASSAY_F32, a, b, out, 16, &call) ==
+                      ASSAY_OK,
+                  "%s", assay_last_error());
+    ck_assert_int_eq(record.tier, ASSAY_TIER_MEASURED);
+    ck_assert_int_eq(record.ran_on, _i == 0 ? ASSAY_RAN_HOST_FALLBACK : ASSAY_RAN_NATIVE);
+    ck_assert_str_eq(record.backend, _i == 0 ? "cpu" : "fake");
+    store_folder_remove(folder);
+}
+END_TEST
+
 /* What lies between the lines of a result stays, and the old C is read. */
 START_TEST(apart_fallback_keeps_what_lies_between)
 {
@@ -253,6 +362,7 @@ int main(void)
     tcase_add_loop_test(all, apart_gather_on_the_host, 0, 2);
     tcase_add_loop_test(all, apart_fallback_says_what_transfers_cost, 0, 2);
     tcase_add_test(all, apart_fallback_keeps_what_lies_between);
+    tcase_add_loop_test(all, apart_faster_on_the_host_runs_there, 0, 3);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);
     setenv("OMP_WAIT_POLICY", "passive", 0); /* before any plug-in loads its thread library */

@@ -31,6 +31,23 @@ START_TEST(rejected_not_in_the_table)
 }
 END_TEST
 
+/* Its kernels take operands that lie elsewhere: for those of the host it is no candidate. */
+START_TEST(rejected_on_a_device_of_its_own)
+{
+    assay_explanation *named;
+
+    cpu.location = ASSAY_LOCATION_CUDA;
+    ask(PROBLEM);
+    ck_assert_str_eq(picked(), "gemm 2");
+    question.backends = "cpu,blas";
+    ck_assert_str_eq(picked(), "tiled 16");
+    question.backends = NULL;
+    ck_assert_int_eq(assay_explain(context, &question, &named), ASSAY_OK);
+    ck_assert_uint_gt(named->hidden_count, 0);
+    assay_explanation_destroy(&named);
+}
+END_TEST
+
 START_TEST(rejected_another_dtype_tuple)
 {
     fake.revisions[3].dtypes = "f64,f64,f64";
@@ -450,6 +467,7 @@ END_TEST
 static void fill(TCase *subject)
 {
     tcase_add_test(subject, rejected_not_in_the_table);
+    tcase_add_test(subject, rejected_on_a_device_of_its_own);
     tcase_add_test(subject, rejected_another_dtype_tuple);
     tcase_add_test(subject, rejected_stale_revision);
     tcase_add_test(subject, rejected_all_stale_counts_as_idle);

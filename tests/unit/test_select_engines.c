@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/select_internal.h"
+#include "tests/support/engine_case.h"
 #include "tests/support/select_stage.h"
 
 #define TENSOR ASSAY_FEATURE_BIT(TENSOR_CORES)
@@ -55,6 +56,25 @@ static assay_question ask(const char *problem)
     return q;
 }
 #define PRODUCT ask("matmul f32,f32,f32 m=64,n=64,k=64")
+
+/* Of hosts, which have one priority, libraries that have a kernel or two come behind who has all.
+ */
+START_TEST(select_of_hosts_takes_who_answers_most)
+{
+    const assay_select_request request = {.struct_size = sizeof request,
+                                          .kind = ASSAY_BACKEND_KIND_CPU};
+    assay_context *context = engine_context();
+    assay_registry *registry;
+    assay_selection found;
+
+    ck_assert_int_eq(assay_registry_create(context, &registry), ASSAY_OK);
+    ck_assert_msg(assay_select(registry, &request, &found) == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_str_eq(found.name, "cpu");
+    ck_assert_ptr_nonnull(strstr(found.why, "kernels for fewer ops"));
+    assay_registry_destroy(&registry);
+    assay_close(&context);
+}
+END_TEST
 
 START_TEST(select_route_prefers_tensor_cores_for_products)
 {
@@ -366,6 +386,7 @@ END_TEST
 static void fill(TCase *subject)
 {
     tcase_add_test(subject, select_ops_have_the_class_of_their_family);
+    tcase_add_test(subject, select_of_hosts_takes_who_answers_most);
     tcase_add_test(subject, select_route_prefers_tensor_cores_for_products);
     tcase_add_test(subject, select_route_goes_on_without_tensor_cores);
     tcase_add_test(subject, select_route_asks_the_store_first);

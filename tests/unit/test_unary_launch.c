@@ -57,6 +57,40 @@ static assay_exhaustive_result run(const assay_unary_launch *l, unsigned threads
     return r;
 }
 
+static assay_status far_profile(assay_instance *instance, size_t device, assay_device_profile *out)
+{
+    (void)instance;
+    (void)device;
+    memset(out, 0, sizeof *out);
+    out->memory = ASSAY_MEMORY_DEVICE;
+    return ASSAY_OK;
+}
+
+/* Behind handles the same bits come out, and nothing is left behind. */
+START_TEST(apart_runs_give_the_same_bits)
+{
+    assay_instance_state state = {.struct_size = sizeof state};
+    assay_unary_launch l;
+
+    ck_assert(launch_of(plugin_kernel(cpu, ASSAY_OP_exp, ASSAY_BF16, "cpu_exp_portable"), &l));
+    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    ck_assert(!l.is_apart);
+    assay_exhaustive_result near = run(&l, 1);
+    backend.slots.device_profile = far_profile;
+    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    ck_assert(l.is_apart);
+    assay_exhaustive_result far = run(&l, 1);
+    ck_assert_uint_eq(far.digest, near.digest);
+    ck_assert_int_eq(assay__backend_state(&backend, &state), ASSAY_OK);
+    ck_assert_uint_eq(state.live_buffers, 2);
+    assay__unary_leave(&l);
+    ck_assert_int_eq(assay__backend_state(&backend, &state), ASSAY_OK);
+    ck_assert_uint_eq(state.live_buffers, 0);
+    assay__exhaustive_clear(&near);
+    assay__exhaustive_clear(&far);
+}
+END_TEST
+
 START_TEST(digests_alone_are_those_of_judged_runs)
 {
     assay_unary_launch l;
@@ -217,6 +251,7 @@ int main(void)
     suite_add_tcase(suite, all);
     tcase_add_checked_fixture(all, setup, teardown);
     tcase_set_timeout(all, 120);
+    tcase_add_test(all, apart_runs_give_the_same_bits);
     tcase_add_test(all, digests_alone_are_those_of_judged_runs);
     tcase_add_test(all, ends_of_loops_and_short_calls_take_part);
     tcase_add_test(all, lengths_that_a_kernel_declines_are_not_launched);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_worker_apart.c -- runs and stays on a scripted device whose memory the host does
+ * not reach: what is brought over comes back, whole, and nothing of it stays there. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "tests/support/fake_worker.h"
+#include "tuner/worker_apart.h"
+
+#define CACHE_BYTES (UINT64_C(1) << 20) /* of the scripted device */
+
+static json_t *request(void)
+{
+    return json_pack("{s:s, s:s, s:[i,i], s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f}", "backend",
+                     "fake", "kernel", "fake_a", "tunables", 1, 0, "cache", (int)ASSAY_CACHE_ROTATE,
+                     "spans", 100, "seed", 0, "set", 0, "span_ns", 30e3, "warm_ns", 2e6,
+                     "budget_ns", 1e12, "rotate_bytes", 1.0);
+}
+
+static const assay__backend *device(void)
+{
+    return &assay__plugins_find(fake_worker.plugins, "fake")->backend;
+}
+
+static void plan_fault(uint64_t after, uint64_t times)
+{
+    const assay_fault fault = {.struct_size = sizeof fault,
+                               .kind = ASSAY_FAULT_OUT_OF_MEMORY,
+                               .after = after,
+                               .times = times};
+    assay__plugin *plugin = assay__plugins_find(fake_worker.plugins, "fake");
+
+    must(assay__plugin_open(plugin));
+    must(assay__backend_inject(&plugin->backend, &fault));
+}
+
+static uint64_t live_buffers(void)
+{
+    assay_instance_state state = {.struct_size = sizeof state};
+
+    must(assay__backend_state(device(), &state));
+    return state.live_buffers;
+}
+
+/* Poison with canaries, as the parent leaves them; zeros are the right sums of the inputs. */
+static void poison(void)
+{
+    assay__worker_problem *w = fake_worker.prepared;
+
+    assay__output_poison(w->output, &w->out, ASSAY_F32);
+}
+
+static void is_right(void)
+{
+    const assay__worker_problem *w = fake_worker.prepared;
+    const char *y = (const char *)w->output + w->out.offset;
+    uint64_t first = 0;
+
+    for (size_t i = 0; i < w->out.bytes; i++)
+        ck_assert_msg(y[i] == 0, "byte %zu is %d", i, y[i]);
+    ck_assert_uint_eq(assay__output_overrun(w->output, &w->out, &first), 0);
+}
+
+static assay_status run_once(void)
+{
+    json_t *what = request();
+    assay_status status = assay__worker_run(&fake_worker, what);
+
+    json_decref(what);
+    return status;
+}
+
+static assay_status stay(json_t **reply)
+{
+    json_t *what = request();
+    assay_status status;
+
+    *reply = json_object();
+    status = assay__worker_time(&fake_worker, what, *reply);
+    json_decref(what);
+    return status;
+}
+
+static json_int_t sets_of(json_t *reply)
+{
+    json_int_t sets = json_integer_value(json_object_get(reply, "sets"));
+
+    json_decref(reply);
+    return sets;
+}
+
+START_TEST(apart_run_brings_the_output_back)
+{
+    fake_worker_begin("discrete=1", "3");
+    poison();
+    must(run_once());
+    is_right();
+    ck_assert_uint_eq(live_buffers(), 0);
+    fake_worker_end();
+}
+END_TEST
+
+START_TEST(apart_stay_brings_the_output_back)
+{
+    json_t *reply;
+
+    fake_worker_begin("discrete=1; kernel=* ns=1000", "3");
+    poison();
+    must(stay(&reply));
+    is_right();
+    ck_assert_uint_eq(json_array_size(json_object_get(reply, "samples")), 100);
+    ck_assert(live_buffers() > 0);
+    assay__worker_release(&fake_worker);
+    ck_assert_uint_eq(live_buffers(), 0);
+    json_decref(reply);
+    fake_worker_end();
+}
+END_TEST
+
+/* Four times the device's last cache, whatever the host's is, and all of it cold before the spans.
+ */
+START_TEST(apart_rotates_beyond_the_device_caches)
+{
+    json_t *reply;
+
+    fake_worker_begin("discrete=1; kernel=* ns=1000", "3");
+    must(stay(&reply));
+    const assay__worker_problem *w = fake_worker.prepared;
+    const uint64_t each = w->in.total + w->out.total;
+    const double cold = json_number_value(json_object_get(reply, "cold_bytes"));
+    const json_int_t sets = sets_of(reply);
+    ck_assert_int_eq(sets, (json_int_t)(4 * CACHE_BYTES / each + 1));
+    ck_assert(cold >= 4.0 * (double)CACHE_BYTES && cold <= (double)sets * (double)each);
+    fake_worker_end();
+}
+END_TEST
+
+/* Where the device's memory ends the rotation is shorter; where not even one set fits nothing is
+ * timed, and nothing stays. */
+START_TEST(apart_memory_that_ends_is_one_problem)
+{
+    json_t *reply;
+
+    fake_worker_begin("discrete=1; kernel=* ns=1000", "3");
+    const uint64_t each = fake_worker.prepared->in.total + fake_worker.prepared->out.total;
+    plan_fault(1, 1);
+    must(stay(&reply));
+    ck_assert_int_eq(sets_of(reply), (json_int_t)((4 * CACHE_BYTES / each + 1) / 2));
+    fake_worker_end();
+
+    fake_worker_begin("discrete=1; kernel=* ns=1000", "3");
+    plan_fault(0, 0);
+    ck_assert_int_eq(stay(&reply), ASSAY_NOMEM);
+    ck_assert_uint_eq(live_buffers(), 0);
+    json_decref(reply);
+    fake_worker_end();
+}
+END_TEST
+
+/* What a stay leaves is compared with the inputs that it had, whatever was run before it. */
+START_TEST(apart_stay_behind_a_run_of_other_inputs)
+{
+    json_t *what = request(), *reply;
+
+    fake_worker_begin("discrete=1; kernel=* ns=1000", "3");
+    fake_worker_add_set();
+    must(stay(&reply));
+    json_decref(reply);
+    json_object_set_new(what, "set", json_integer(1));
+    poison();
+    must(assay__worker_run(&fake_worker, what));
+    json_decref(what);
+    must(stay(&reply));
+    json_decref(reply);
+    fake_worker_end();
+}
+END_TEST
+
+/* Nothing keeps a kernel from writing there, so it is looked at afterwards. */
+START_TEST(apart_inputs_that_were_written_to_are_found)
+{
+    json_t *reply;
+
+    fake_worker_begin("discrete=1; kernel=* ns=1000 write_at=1", "3");
+    poison();
+    ck_assert_int_eq(run_once(), ASSAY_DEVICE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "wrote to its inputs"));
+    ck_assert_int_eq(stay(&reply), ASSAY_DEVICE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "wrote to its inputs"));
+    json_decref(reply);
+    fake_worker_end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("worker_apart");
+    TCase *tcase = tcase_create("worker_apart");
+    int failed;
+
+    tcase_add_test(tcase, apart_run_brings_the_output_back);
+    tcase_add_test(tcase, apart_stay_brings_the_output_back);
+    tcase_add_test(tcase, apart_rotates_beyond_the_device_caches);
+    tcase_add_test(tcase, apart_memory_that_ends_is_one_problem);
+    tcase_add_test(tcase, apart_stay_behind_a_run_of_other_inputs);
+    tcase_add_test(tcase, apart_inputs_that_were_written_to_are_found);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
