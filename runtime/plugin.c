@@ -28,6 +28,7 @@ struct assay__plugins {
     dev_t seen_devices[16]; /* folders read, so that one reached by two names is read once */
     ino_t seen_inodes[16];
     size_t seen_count;
+    char searched[512]; /* folders and files of the search, for who did not find what he wanted */
 };
 
 bool assay__name_in_list(const char *list, const char *name)
@@ -212,6 +213,14 @@ static assay_status load_folder(assay__plugins *set, const char *folder)
     return status;
 }
 
+static void note_searched(assay__plugins *set, const char *entry, bool is_readable)
+{
+    const size_t used = strlen(set->searched);
+
+    (void)snprintf(set->searched + used, sizeof set->searched - used, "%s%.160s%s",
+                   used > 0 ? ", " : "", entry, is_readable ? "" : " (cannot be read)");
+}
+
 /* One entry of a search path. A default folder may be absent; one that the user names may not. */
 static assay_status load_entry(assay__plugins *set, const char *entry, bool is_default)
 {
@@ -220,13 +229,17 @@ static assay_status load_entry(assay__plugins *set, const char *entry, bool is_d
 
     if (stat(entry, &info) == 0) {
         /* Beside the program `assay` the default folder's name is the program's own. */
+        if (is_default && !S_ISDIR(info.st_mode))
+            return ASSAY_OK;
+        note_searched(set, entry, true);
         if (!S_ISDIR(info.st_mode))
-            return is_default ? ASSAY_OK : load_file(set, entry);
+            return load_file(set, entry);
         return seen_before(set, &info) ? ASSAY_OK : load_folder(set, entry);
     }
     if (is_default)
         return ASSAY_OK;
     (void)assay__fail(ASSAY_UNAVAILABLE, "cannot be read: %s", strerror(errno));
+    note_searched(set, entry, false);
     item = add_item(set, entry);
     if (item == NULL)
         return assay__fail(ASSAY_NOMEM, "plug-ins: no memory");
@@ -300,8 +313,7 @@ static int item_order(const void *left, const void *right)
 
 static assay_status fail_wanted(const assay__plugins *set, const char *name)
 {
-    char file[64], have[256] = "";
-    size_t used = 0;
+    char file[64];
 
     for (size_t i = 0; i < set->count; i++) {
         const assay__plugin *item = &set->items[i];
@@ -309,16 +321,11 @@ static assay_status fail_wanted(const assay__plugins *set, const char *name)
             strcmp(file, name) == 0)
             return assay__fail(ASSAY_UNAVAILABLE, "backend '%s': %s %s", name, item->path,
                                item->reason);
-        if (item->manifest != NULL && used < sizeof have) {
-            int n = snprintf(have + used, sizeof have - used, "%s%s", used ? ", " : "",
-                             item->manifest->name);
-            used += n > 0 ? (size_t)n : 0;
-        }
     }
     return assay__fail(ASSAY_UNAVAILABLE,
-                       "backend '%s' is not here; asked for and found: %s; set ASSAY_PLUGIN_PATH "
-                       "to its folder",
-                       name, have[0] != '\0' ? have : "none");
+                       "backend '%s' is not here: no assay_%s.so in %s; set ASSAY_PLUGIN_PATH, or "
+                       "--plugins of a command, to the folder that holds it",
+                       name, name, set->searched[0] != '\0' ? set->searched : "any folder");
 }
 
 static assay_status check_wanted(assay__plugins *set, const char *backends)
