@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conform/conform_slots.h"
 #include "runtime/error.h"
 #include "runtime/pick_internal.h"
 
@@ -82,10 +83,31 @@ assay__conform_verdict assay__conform_skip(assay__conform *c, const char *format
 assay__conform_verdict assay__conform_wrong_status(assay__conform *c, const char *call,
                                                    assay_status got, assay_status wanted)
 {
-    return assay__conform_fail(c, "%.200s gave %s instead of %s%s%.280s", call,
-                               assay_status_name(got), assay_status_name(wanted),
-                               got != ASSAY_OK ? ": " : "",
+    char text[200];
+
+    assay__conform_call_text(call, text, sizeof text);
+    return assay__conform_fail(c, "%s gave %s instead of %s%s%.280s", text, assay_status_name(got),
+                               assay_status_name(wanted), got != ASSAY_OK ? ": " : "",
                                got != ASSAY_OK ? assay_last_error() : "");
+}
+
+void assay__conform_forget_text(void)
+{
+    assay__error_clear();
+}
+
+assay__conform_verdict assay__conform_check_status(assay__conform *c, const char *call,
+                                                   assay_status got, assay_status wanted)
+{
+    char text[200];
+
+    if (got != wanted)
+        return assay__conform_wrong_status(c, call, got, wanted);
+    if (got == ASSAY_OK || assay_last_error()[0] != '\0')
+        return ASSAY__CONFORM_PASS;
+    assay__conform_call_text(call, text, sizeof text);
+    return assay__conform_fail(c, "%s gave %s and left no text; host->fail takes one", text,
+                               assay_status_name(got));
 }
 
 /* ---- one rule ---- */
@@ -119,6 +141,8 @@ static assay_status open_all(assay__conform *c, const char *plugin_path, assay__
     c->ref = manifest_of(c->context, "ref");
     ASSAY_TRY(assay_engine_create(c->context, c->backend, NULL, &c->engine));
     ASSAY_TRY(assay_engine_create(c->context, c->backend, NULL, &c->other));
+    assay__conform_watch(c->engine);
+    assay__conform_watch(c->other);
     if (start == ASSAY__CONFORM_CLOSED)
         return ASSAY_OK;
     ASSAY_TRY(assay_engine_init(c->engine, 0));
@@ -206,7 +230,8 @@ static assay__conform_verdict fill_f32(assay__conform *c, assay_buffer to, float
         x[i] = value;
     const assay_status status = assay_engine_upload(c->engine, to, x, (uint64_t)n * sizeof *x);
     free(x);
-    ASSAY__FINE(status);
+    if (status != ASSAY_OK)
+        return assay__conform_wrong_status(c, "upload", status, ASSAY_OK);
     return ASSAY__CONFORM_PASS;
 }
 
@@ -264,7 +289,8 @@ assay__conform_verdict assay__conform_work_check(assay__conform *c, const assay_
         i++;
     const double at = status == ASSAY_OK && i < w->n ? (double)got[i] : 0.0;
     free(got);
-    ASSAY__FINE(status);
+    if (status != ASSAY_OK)
+        return assay__conform_wrong_status(c, "download", status, ASSAY_OK);
     ASSAY__HOLDS(i == w->n, "after %d launches element %lld is %g instead of %g", times,
                  (long long)i, at, (double)want);
     return ASSAY__CONFORM_PASS;

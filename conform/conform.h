@@ -27,6 +27,8 @@ typedef struct assay__conform {
     const assay_manifest *ref;    /* the oracle's; NULL: it is not here */
     assay_device_profile profile; /* of initialised ones */
     assay_op_id op;               /* of the rules kernels_<op> */
+    size_t calls_ran;             /* typed calls that a kernel answered, of the rules call_* */
+    char refusal[400];            /* why the first that did not run was refused */
     char reason[600];
 } assay__conform;
 
@@ -142,18 +144,16 @@ assay__conform_skip(assay__conform *c, const char *format, ...);
 assay__conform_verdict assay__conform_wrong_status(assay__conform *c, const char *call,
                                                    assay_status got, assay_status wanted);
 
+/* PASS: the wanted status, with a text unless that is OK. */
+assay__conform_verdict assay__conform_check_status(assay__conform *c, const char *call,
+                                                   assay_status got, assay_status wanted);
+void assay__conform_forget_text(void);
+
 #define ASSAY__HOLDS(condition, ...)                    \
     do {                                                \
         if (!(condition))                               \
             return assay__conform_fail(c, __VA_ARGS__); \
     } while (0)
-#define ASSAY__GIVES(call, wanted)                                        \
-    do {                                                                  \
-        const assay_status got_ = (call);                                 \
-        if (got_ != (wanted))                                             \
-            return assay__conform_wrong_status(c, #call, got_, (wanted)); \
-    } while (0)
-#define ASSAY__FINE(call) ASSAY__GIVES(call, ASSAY_OK)
 /* A part of a rule that says how it went; anything but PASS ends the rule. */
 #define ASSAY__PART(call)                            \
     do {                                             \
@@ -161,6 +161,15 @@ assay__conform_verdict assay__conform_wrong_status(assay__conform *c, const char
         if (part_ != ASSAY__CONFORM_PASS)            \
             return part_;                            \
     } while (0)
+
+/* That status, and with one of failure a text. */
+#define ASSAY__GIVES(call, wanted)                                          \
+    do {                                                                    \
+        assay__conform_forget_text();                                       \
+        const assay_status got_ = (call);                                   \
+        ASSAY__PART(assay__conform_check_status(c, #call, got_, (wanted))); \
+    } while (0)
+#define ASSAY__FINE(call) ASSAY__GIVES(call, ASSAY_OK)
 
 /* The engine's own bytes against `want`. */
 assay__conform_verdict assay__conform_holds_bytes(assay__conform *c, assay_engine *engine,

@@ -3,7 +3,7 @@
 /* conform/conform_refusals.c -- typed calls with bad arguments: refused, with nothing written. */
 #include <string.h>
 
-#include "conform/conform.h"
+#include "conform/conform_slots.h"
 
 enum { BYTES = 1024 };
 
@@ -27,7 +27,10 @@ static assay__conform_verdict lay_out(assay__conform *c, bench *x)
 
 static assay__conform_verdict kept(assay__conform *c, const bench *x, const char *when)
 {
-    return assay__conform_holds_bytes(c, c->engine, x->y, x->was, BYTES, when);
+    char text[200];
+
+    assay__conform_call_text(when, text, sizeof text);
+    return assay__conform_holds_bytes(c, c->engine, x->y, x->was, BYTES, text);
 }
 
 #define REFUSED(call, wanted)            \

@@ -4,6 +4,7 @@
 #include "conform/conform_worker.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/error.h"
@@ -47,6 +48,15 @@ static assay_status read_reply(const json_t *reply, assay__conform_result *out)
     return ASSAY_OK;
 }
 
+/* A device whose first launch compiles may need longer; who looks for a hang, less. */
+static int limit_ms(void)
+{
+    const char *text = getenv("ASSAY_CHECK_LIMIT_S");
+    const long seconds = text != NULL ? strtol(text, NULL, 10) : 0;
+
+    return seconds >= 1 && seconds <= 3600 ? (int)seconds * 1000 : ASSAY__CONFORM_LIMIT_MS;
+}
+
 static assay_status ask(assay__worker *worker, const char *rule, const char *backend,
                         const char *plugin_path, assay__conform_result *out)
 {
@@ -56,12 +66,21 @@ static assay_status ask(assay__worker *worker, const char *rule, const char *bac
 
     if (request == NULL)
         return assay__fail(ASSAY_NOMEM, "conform: out of memory");
-    assay_status status =
-        assay__worker_call(worker, request, NULL, 0, ASSAY__CONFORM_LIMIT_MS, &reply);
+    assay_status status = assay__worker_call(worker, request, NULL, 0, limit_ms(), &reply);
     if (status == ASSAY_OK)
         status = read_reply(reply, out);
     json_decref(reply);
     return status;
+}
+
+/* Who reads it knows of rules, and of no workers. */
+static void say_end(const char *text, char *buf, size_t cap)
+{
+    static const char ended[] = "the worker ended: ";
+    const bool is_end = strncmp(text, ended, sizeof ended - 1) == 0;
+
+    (void)snprintf(buf, cap, "%s%s", is_end ? "the rule's process ended: " : "",
+                   is_end ? text + sizeof ended - 1 : text);
 }
 
 assay_status assay__conform_try(const char *rule, const char *backend, const char *plugin_path,
@@ -80,6 +99,6 @@ assay_status assay__conform_try(const char *rule, const char *backend, const cha
         status == ASSAY_NOMEM)
         return status;
     out->verdict = ASSAY__CONFORM_FAIL;
-    (void)snprintf(out->reason, sizeof out->reason, "%s", assay_last_error());
+    say_end(assay_last_error(), out->reason, sizeof out->reason);
     return ASSAY_OK;
 }

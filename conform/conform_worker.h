@@ -9,7 +9,7 @@
 #include "conform/conform.h"
 #include "tuner/worker.h"
 
-#define ASSAY__CONFORM_LIMIT_MS 60000
+#define ASSAY__CONFORM_LIMIT_MS 60000 /* for a rule; $ASSAY_CHECK_LIMIT_S sets another */
 
 extern const assay__worker_command assay__conform_commands[]; /* ends with a NULL name */
 

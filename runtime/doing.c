@@ -64,6 +64,12 @@ void assay__doing_text(const assay__doing *doing, char *buf, size_t cap)
     case ASSAY__DOING_ASK:
         (void)snprintf(buf, cap, "in can_run_fn of %.*s", subject, doing->subject);
         break;
+    case ASSAY__DOING_SLOT:
+        (void)snprintf(buf, cap, "in slot %.*s", subject, doing->subject);
+        break;
+    case ASSAY__DOING_BEHIND_SLOT:
+        (void)snprintf(buf, cap, "after slot %.*s had returned", subject, doing->subject);
+        break;
     default:
         break;
     }

@@ -13,10 +13,12 @@
 
 typedef enum assay__doing_what {
     ASSAY__DOING_NOTHING = 0,
-    ASSAY__DOING_LOAD,     /* the loader runs constructors of the file */
-    ASSAY__DOING_OPEN,     /* the backend's open() */
-    ASSAY__DOING_IDENTIFY, /* its library_identity(); subject: the library */
-    ASSAY__DOING_ASK       /* can_run_fn of a kernel; subject: backend/kernel */
+    ASSAY__DOING_LOAD,       /* the loader runs constructors of the file */
+    ASSAY__DOING_OPEN,       /* the backend's open() */
+    ASSAY__DOING_IDENTIFY,   /* its library_identity(); subject: the library */
+    ASSAY__DOING_ASK,        /* can_run_fn of a kernel; subject: backend/kernel */
+    ASSAY__DOING_SLOT,       /* a slot of the backend; subject: which */
+    ASSAY__DOING_BEHIND_SLOT /* none, but that was the last; subject: which */
 } assay__doing_what;
 
 typedef struct assay__doing {
