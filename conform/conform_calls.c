@@ -4,6 +4,7 @@
  * nothing written. */
 #include "conform/conform_calls.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,21 @@ static bool is_no_kernel(assay_status status)
     return status == ASSAY_UNSUPPORTED || status == ASSAY_NO_ROUTE;
 }
 
+/* Why the first of them did not run. */
+static void keep_refusal(assay__conform *c)
+{
+    if (c->refusal[0] == '\0')
+        (void)snprintf(c->refusal, sizeof c->refusal, "%s", assay_last_error());
+}
+
+assay__conform_verdict assay__call_end(assay__conform *c)
+{
+    if (c->calls_ran > 0)
+        return ASSAY__CONFORM_PASS;
+    return assay__conform_skip(c, "every call was refused, with nothing written: %.400s",
+                               c->refusal);
+}
+
 static assay__conform_verdict judge_call(assay__conform *c, const assay__call_row *row,
                                          const assay__case *k, const assay_buffer *buffers)
 {
@@ -68,6 +84,7 @@ static assay__conform_verdict judge_call(assay__conform *c, const assay__call_ro
     const assay_status status = row->run(c->engine, k, buffers, &call);
 
     if (is_no_kernel(status)) {
+        keep_refusal(c);
         ASSAY__HOLDS(!has || status != ASSAY_UNSUPPORTED,
                      "%s: there is a kernel, and the call gave UNSUPPORTED: %.200s", row->name,
                      assay_last_error());
@@ -76,6 +93,7 @@ static assay__conform_verdict judge_call(assay__conform *c, const assay__call_ro
     if (status != ASSAY_OK)
         return assay__conform_wrong_status(c, row->name, status, ASSAY_OK);
     ASSAY__PART(check_record(c, row->name, k, &record));
+    c->calls_ran += k->elements > 0 && record.kernel[0] != '\0';
     return assay__case_judge_buffers(c, k, assay__call_kernel(c, &record, &k->problem), buffers,
                                      row->name);
 }
@@ -107,6 +125,12 @@ static bool is_callable(assay_op_id op, const assay_dtype *tuple, size_t count)
            tuple[0] == ASSAY_BF16;
 }
 
+void assay__call_unbatch(assay_problem *p)
+{
+    if (p->op == ASSAY_OP_matmul)
+        (void)assay_problem_set_int(p, "batch", 1);
+}
+
 typedef bool (*wanted_fn)(const assay_problem *problem);
 
 static assay__conform_verdict every_case(assay__conform *c, const assay__call_row *row,
@@ -123,9 +147,11 @@ static assay__conform_verdict every_case(assay__conform *c, const assay__call_ro
             continue;
         for (size_t i = 0; i < count; i++)
             dtypes[i] = (uint8_t)tuple[i];
-        for (unsigned i = 0; assay__case_problem(row->op, dtypes, count, i, &p); i++)
+        for (unsigned i = 0; assay__case_problem(row->op, dtypes, count, i, &p); i++) {
+            assay__call_unbatch(&p);
             if (wanted == NULL || wanted(&p))
                 ASSAY__PART(one_case(c, row, &p, i));
+        }
     }
     return ASSAY__CONFORM_PASS;
 }
@@ -138,7 +164,7 @@ static assay__conform_verdict every_row(assay__conform *c, const assay__call_row
                                       "here");
     for (size_t i = 0; i < count; i++)
         ASSAY__PART(every_case(c, &rows[i], wanted));
-    return ASSAY__CONFORM_PASS;
+    return assay__call_end(c);
 }
 
 #define EVERY(rows, wanted) every_row(c, (rows), sizeof(rows) / sizeof(rows)[0], (wanted))
@@ -180,7 +206,7 @@ assay__conform_verdict assay__conform_call_batched_gemm(assay__conform *c)
     for (size_t d = 0; d < 4; d++)
         for (size_t b = 0; b < 3; b++)
             ASSAY__PART(batched_cases(c, &row, dtypes[d], batches[b]));
-    return ASSAY__CONFORM_PASS;
+    return assay__call_end(c);
 }
 
 /* A and B of 16 bits as f32: what rounding them gives back is what they were. */
@@ -233,9 +259,11 @@ static assay__conform_verdict mixed_case(assay__conform *c, const assay_problem 
     ASSAY__FINE(narrow(&k, c->engine, buffers));
     if (status == ASSAY_OK) {
         ASSAY__PART(check_record(c, row.name, &k, &record));
+        c->calls_ran += k.elements > 0 && record.kernel[0] != '\0';
         ASSAY__PART(
             assay__case_judge_buffers(c, &k, assay__call_kernel(c, &record, p), buffers, row.name));
     } else {
+        keep_refusal(c);
         ASSAY__PART(assay__case_untouched(c, &k, buffers, row.name));
     }
     ASSAY__FINE(assay__case_free(&k, c->engine, buffers));
@@ -252,9 +280,11 @@ assay__conform_verdict assay__conform_call_gemm_mixed_precision(assay__conform *
     if (c->ref == NULL)
         return every_row(c, NULL, 0, NULL);
     for (size_t t = 0; t < 2; t++)
-        for (unsigned i = 0; assay__case_problem(ASSAY_OP_matmul, tuples[t], 3, i, &p); i++)
+        for (unsigned i = 0; assay__case_problem(ASSAY_OP_matmul, tuples[t], 3, i, &p); i++) {
+            assay__call_unbatch(&p);
             ASSAY__PART(mixed_case(c, &p, i));
-    return ASSAY__CONFORM_PASS;
+        }
+    return assay__call_end(c);
 }
 
 /* ---- the others ---- */

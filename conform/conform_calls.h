@@ -50,6 +50,11 @@ assay_status assay__call_rows(assay_engine *engine, const assay__case *k,
 #define ASSAY__CALL_REDUCE_OPS(X) \
     X(sum_reduce, SUM) X(max_reduce, MAX) X(min_reduce, MIN) X(mean_reduce, MEAN)
 
+/* One product, where the problem says several: most calls make one. */
+void assay__call_unbatch(assay_problem *p);
+/* SKIP with the reason when calls were tried and none of them ran. */
+assay__conform_verdict assay__call_end(assay__conform *c);
+
 /* The kernel that a record names; NULL: none of that name. */
 const assay_kernel_desc *assay__call_kernel(const assay__conform *c, const assay_execution *record,
                                             const assay_problem *problem);

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* conform/conform_forward.c -- the same calls by way of a backend that passes every slot on give
  * the same bits: no slot is lost on the way. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,9 @@ static assay__conform_verdict compare(assay__conform *c, const assay__call_row *
     const assay_status second = run_by(c, &outer, row, &k, &passed_on, &b);
     ASSAY__HOLDS(first == second, "%s: %s directly, %s by a backend that passes it on", row->name,
                  assay_status_name(first), assay_status_name(second));
+    if (first != ASSAY_OK && c->refusal[0] == '\0')
+        (void)snprintf(c->refusal, sizeof c->refusal, "%s", assay_last_error());
+    c->calls_ran += first == ASSAY_OK && k.elements > 0 && direct.kernel[0] != '\0';
     if (first == ASSAY_OK) {
         ASSAY__HOLDS(strcmp(direct.kernel, passed_on.kernel) == 0,
                      "%s: '%s' ran directly, '%s' by a backend that passes it on", row->name,
@@ -111,8 +115,10 @@ assay__conform_verdict assay__conform_call_by_forwarder(assay__conform *c)
         if (calls[i].run == assay__call_rows)
             dtypes[1] = ASSAY_I64;
         for (unsigned k = 4;
-             assay__case_problem(calls[i].op, dtypes, info->inputs + info->outputs, k, &p); k++)
+             assay__case_problem(calls[i].op, dtypes, info->inputs + info->outputs, k, &p); k++) {
+            assay__call_unbatch(&p);
             ASSAY__PART(compare(c, &calls[i], &p, k));
+        }
     }
-    return ASSAY__CONFORM_PASS;
+    return assay__call_end(c);
 }
