@@ -31,6 +31,7 @@ typedef struct assay__case {
     size_t bytes[ASSAY_MAX_OPERANDS]; /* of the images, never 0 */
     int64_t elements;                 /* of the output */
     bool is_dense;                    /* no operand was laid out otherwise */
+    int same;                         /* the input in whose place the output lies; -1: none */
     assay_wide wide;                  /* owned */
     double *depth;                    /* owned; NULL unless the rule needs it */
 } assay__case;
@@ -45,6 +46,22 @@ bool assay__case_problem(assay_op_id op, const uint8_t *dtypes, size_t dtype_cou
 assay_status assay__case_init(const assay_manifest *ref, const assay_problem *problem,
                               const assay_kernel_desc *kernel, assay__case_layout layout,
                               unsigned seed, assay__case *out);
+
+/* What the operands of a case hold, and how they lie. */
+typedef struct assay__case_data {
+    assay__case_layout layout;
+    unsigned seed;
+    int stratum; /* of calibrate/inputs.h; ASSAY__CASE_USUAL: as above */
+    /* NULL, or what is laid over it: dense, before the oracle is asked. */
+    void (*change)(const assay_problem *problem, uint32_t operand, void *dense, size_t elements);
+} assay__case_data;
+enum { ASSAY__CASE_USUAL = -1 };
+assay_status assay__case_make(const assay_manifest *ref, const assay_problem *problem,
+                              const assay_kernel_desc *kernel, const assay__case_data *data,
+                              assay__case *out);
+/* A problem with room for every special value on a line of its own; false: none of this op. */
+bool assay__case_wide_problem(assay_op_id op, const uint8_t *dtypes, size_t dtype_count,
+                              assay_problem *out);
 void assay__case_clear(assay__case *k);
 
 /* Buffers of the engine with the images in them. */

@@ -14,6 +14,10 @@ static const int64_t many[][WIDTH] = {
     {3, 2, 5, 0, 4, 1, 1},   {1, 1, 1, 1, 1, 1, 1},   {3, 7, 2, 5, 6, 2, 3},
     {5, 33, 1, 3, 7, 1, 2},  {13, 31, 4, 7, 9, 3, 1}, {2, 6, 3, 9, 7, 3, 2},
     {1, 401, 1, 1, 3, 1, 1}, {2, 3, 65, 20, 5, 3, 3}, {1, 4, 2, 5, 9, 8, 1}};
+/* Many lines to sum or to look along; the second for what wants the one extent in the other.  Of a
+ * single extent: more than there are pairs of special values. */
+enum { WIDE_ONE = 2200 };
+static const int64_t wide[][WIDTH] = {{50, 33, 5, 9, 7, 2, 1}, {12, 6, 3, 9, 7, 3, 2}};
 enum { ONE = sizeof one / sizeof one[0], MANY = sizeof many / sizeof many[0] };
 
 static bool is_extent(const assay_param_info *p)
@@ -30,14 +34,27 @@ static size_t extents(const assay_op_info *info)
     return n;
 }
 
-/* Name number `index` of an enumeration, from the begin again past the last. */
-static void enum_name(const char *values, size_t index, char *buf, size_t cap)
+/* Of row `row` of the tables above, and those of `wide` behind them. */
+static int64_t extent_of(bool is_single, size_t row, size_t extent)
+{
+    if (row >= MANY)
+        return is_single ? WIDE_ONE : wide[row - MANY][extent];
+    return is_single ? one[row][0] : many[row][extent];
+}
+
+static size_t names(const char *values)
 {
     size_t count = 1;
 
-    for (const char *at = values; *at != '\0'; at++)
-        count += *at == '|';
-    for (index %= count; index > 0; index--)
+    for (; *values != '\0'; values++)
+        count += *values == '|';
+    return count;
+}
+
+/* Name number `index` of an enumeration, from the begin again past the last. */
+static void enum_name(const char *values, size_t index, char *buf, size_t cap)
+{
+    for (index %= names(values); index > 0; index--)
         values = strchr(values, '|') + 1;
     (void)snprintf(buf, cap, "%.*s", (int)strcspn(values, "|"), values);
 }
@@ -45,7 +62,7 @@ static void enum_name(const char *values, size_t index, char *buf, size_t cap)
 static assay_status set_params(const assay_op_info *info, size_t row, assay_problem *p)
 {
     const bool is_single = extents(info) == 1;
-    size_t extent = 0, choice = 0;
+    size_t extent = 0, rest = row < MANY ? row : 0; /* of which enumerations take turns */
 
     for (size_t i = 0; i < info->param_count; i++) {
         const assay_param_info *param = &info->params[i];
@@ -53,17 +70,18 @@ static assay_status set_params(const assay_op_info *info, size_t row, assay_prob
         if (is_extent(param)) {
             if (extent >= WIDTH)
                 return ASSAY_INVALID;
-            ASSAY_TRY(
-                assay_problem_set_int(p, param->name, is_single ? one[row][0] : many[row][extent]));
+            ASSAY_TRY(assay_problem_set_int(p, param->name, extent_of(is_single, row, extent)));
             extent++;
         } else if (param->kind == ASSAY_KIND_ENUM) {
-            enum_name(param->values, row / (choice + 1) + choice, name, sizeof name);
+            enum_name(param->values, rest, name, sizeof name);
+            rest /= names(param->values);
             ASSAY_TRY(assay_problem_set(p, param->name, name));
-            choice++;
         } else if (row % 2 == 1 && strncmp(param->name, "pad_", 4) == 0) {
             ASSAY_TRY(assay_problem_set_int(p, param->name, 1));
         } else if (row % 3 == 2 && strncmp(param->name, "stride_", 7) == 0) {
             ASSAY_TRY(assay_problem_set_int(p, param->name, 2));
+        } else if (row % 2 == 1 && strcmp(param->name, "batch") == 0) {
+            ASSAY_TRY(assay_problem_set_int(p, param->name, 3));
         } else if (row % 3 == 1 && strcmp(param->name, "alpha") == 0) {
             ASSAY_TRY(assay_problem_set_real(p, param->name, 1.5));
         } else if (row % 3 == 1 && strcmp(param->name, "beta") == 0) {
@@ -91,6 +109,15 @@ bool assay__case_problem(assay_op_id op, const uint8_t *dtypes, size_t dtype_cou
 
     for (size_t row = 0; row < rows; row++)
         if (make_row(op, dtypes, dtype_count, row, out) && index-- == 0)
+            return true;
+    return false;
+}
+
+bool assay__case_wide_problem(assay_op_id op, const uint8_t *dtypes, size_t dtype_count,
+                              assay_problem *out)
+{
+    for (size_t row = MANY; row < MANY + sizeof wide / sizeof wide[0]; row++)
+        if (make_row(op, dtypes, dtype_count, row, out))
             return true;
     return false;
 }
