@@ -55,6 +55,7 @@ typedef enum assay__conform_start {
     X(features_true_are_answered, ASSAY__CONFORM_NONE, OPEN)            \
     X(features_false_are_refused, ASSAY__CONFORM_NONE, OPEN)            \
     X(features_match_profile, ASSAY__CONFORM_NONE, OPEN)                \
+    X(features_have_their_slots, ASSAY__CONFORM_NONE, OPEN)             \
     X(profile_matches_device, ASSAY__CONFORM_NONE, OPEN)                \
     X(profile_is_sound, ASSAY__CONFORM_NONE, OPEN)                      \
     X(memory_alloc_free, ASSAY_FEATURE_RESIDENT, OPEN)                  \
@@ -86,15 +87,24 @@ typedef enum assay__conform_start {
     X(queue_flush_waits, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)             \
     X(queue_foreign, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)                 \
     X(queue_events, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)                  \
+    X(queue_copies_its_arguments, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)    \
+    X(queue_lets_its_caller_go, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)      \
+    X(queue_runs_beside_others, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)      \
+    X(queue_tells_first_failure, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)     \
+    X(queue_keeps_failures_apart, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)    \
     X(faults_inject, ASSAY_FEATURE_FAULT_INJECTION, OPEN)               \
     X(faults_out_of_memory, ASSAY_FEATURE_FAULT_INJECTION, OPEN)        \
     X(faults_launch, ASSAY_FEATURE_FAULT_INJECTION, OPEN)               \
     X(faults_delay, ASSAY_FEATURE_FAULT_INJECTION, OPEN)                \
     X(faults_lost_until_recovered, ASSAY_FEATURE_FAULT_INJECTION, OPEN) \
+    X(faults_lost_is_refused, ASSAY_FEATURE_FAULT_INJECTION, OPEN)      \
+    X(faults_lost_lets_go, ASSAY_FEATURE_FAULT_INJECTION, OPEN)         \
     X(recover_when_not_lost, ASSAY_FEATURE_RECOVERY, OPEN)              \
     X(recover_voids_handles, ASSAY_FEATURE_RECOVERY, OPEN)              \
     X(metrics_are_named, ASSAY__CONFORM_NONE, OPEN)                     \
     X(metrics_never_fall, ASSAY_FEATURE_RESIDENT, OPEN)                 \
+    X(metrics_keep_to_cap, ASSAY__CONFORM_NONE, OPEN)                   \
+    X(metrics_that_grow_are_totals, ASSAY_FEATURE_RESIDENT, OPEN)       \
     X(metrics_text, ASSAY__CONFORM_NONE, OPEN)                          \
     X(call_gemm, ASSAY_FEATURE_RESIDENT, OPEN)                          \
     X(call_batched_gemm, ASSAY_FEATURE_RESIDENT, OPEN)                  \

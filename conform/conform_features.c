@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "conform/conform.h"
+#include "conform/conform_slots.h"
 
 static bool has(const assay__conform *c, assay_feature feature)
 {
@@ -107,6 +107,8 @@ assay__conform_verdict assay__conform_features_match_profile(assay__conform *c)
                  "it computes in 8 bits and cannot store them");
     ASSAY__HOLDS(!has(c, ASSAY_FEATURE_UNIFIED_MEMORY) || p->memory != ASSAY_MEMORY_DEVICE,
                  "its memory is unified, and the device's alone");
+    ASSAY__HOLDS(!has(c, ASSAY_FEATURE_SUBGROUP_OPS) || p->subgroup_size > 0,
+                 "it has subgroup_ops, and subgroup_size is 0");
     ASSAY__HOLDS(!has(c, ASSAY_FEATURE_SUBGROUP_SHUFFLE) || p->subgroup_size > 0,
                  "lanes of a subgroup exchange values, and it has no size");
     ASSAY__HOLDS(!has(c, ASSAY_FEATURE_SHARED_MEMORY) || p->max_shared_bytes > 0,
@@ -115,6 +117,53 @@ assay__conform_verdict assay__conform_features_match_profile(assay__conform *c)
                  "it times by the device's clock, and has none");
     ASSAY__HOLDS(p->timing != ASSAY_TIMING_COUNTERS || has(c, ASSAY_FEATURE_HARDWARE_COUNTERS),
                  "it times by counters, and has none");
+    return ASSAY__CONFORM_PASS;
+}
+
+/* Slots without which a feature is an empty word: their defaults refuse, or know of nothing. */
+static const struct {
+    assay_feature feature;
+    size_t offset;
+    const char *slot;
+} feature_slots[] = {
+#define NEEDS(feature, slot)                                          \
+    {                                                                 \
+        ASSAY_FEATURE_##feature, offsetof(assay_backend, slot), #slot \
+    }
+    NEEDS(RESIDENT, alloc),
+    NEEDS(RESIDENT, free),
+    NEEDS(RESIDENT, copy),
+    NEEDS(RESIDENT, fill),
+    NEEDS(RESIDENT, launch),
+    NEEDS(ASYNC_COMPUTE, queue_create),
+    NEEDS(ASYNC_COMPUTE, queue_destroy),
+    NEEDS(ASYNC_COMPUTE, queue_wait),
+    NEEDS(ASYNC_COMPUTE, event_create),
+    NEEDS(ASYNC_COMPUTE, event_destroy),
+    NEEDS(ASYNC_COMPUTE, event_record),
+    NEEDS(ASYNC_COMPUTE, event_wait),
+    NEEDS(ASYNC_COMPUTE, event_ready),
+    NEEDS(ASYNC_COMPUTE, event_elapsed),
+    NEEDS(ASYNC_COMPUTE, launch),
+    NEEDS(ASYNC_COMPUTE, synchronize),
+    NEEDS(UNIFIED_MEMORY, map),
+    NEEDS(RECOVERY, recover),
+    NEEDS(RECOVERY, state),
+    NEEDS(FAULT_INJECTION, inject),
+    NEEDS(FAULT_INJECTION, state),
+    NEEDS(GRID_SYNC, grid_fits),
+    NEEDS(DEVICE_TIMESTAMPS, measure),
+    NEEDS(HARDWARE_COUNTERS, measure),
+#undef NEEDS
+};
+
+assay__conform_verdict assay__conform_features_have_their_slots(assay__conform *c)
+{
+    for (size_t i = 0; i < sizeof feature_slots / sizeof feature_slots[0]; i++)
+        ASSAY__HOLDS(!has(c, feature_slots[i].feature) ||
+                         assay__conform_has_slot(c, feature_slots[i].offset),
+                     "its profile says %s, and its manifest has no slot %s",
+                     assay_feature_name(feature_slots[i].feature), feature_slots[i].slot);
     return ASSAY__CONFORM_PASS;
 }
 

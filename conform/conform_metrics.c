@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/conform.h"
+#include "conform/conform_slots.h"
+#include "runtime/engine_internal.h"
 
 enum { MOST = 512 };
 
@@ -44,6 +45,27 @@ assay__conform_verdict assay__conform_metrics_are_named(assay__conform *c)
     return ASSAY__CONFORM_PASS;
 }
 
+/* A launch, and one in a queue, where there are any. */
+static assay__conform_verdict launch_some(assay__conform *c)
+{
+    assay_queue *queue = NULL;
+    assay__conform_work w;
+
+    const assay__conform_verdict works = assay__conform_work_make(c, 16, &w);
+    if (works != ASSAY__CONFORM_PASS)
+        return works == ASSAY__CONFORM_SKIP ? ASSAY__CONFORM_PASS : works;
+    ASSAY__FINE(assay__conform_work_run(c->engine, &w, NULL));
+    if (assay_engine_supports(c->engine, ASSAY_FEATURE_ASYNC_COMPUTE)) {
+        ASSAY__FINE(assay_engine_queue_create(c->engine, &queue));
+        ASSAY__FINE(assay__conform_work_run(c->engine, &w, queue));
+        ASSAY__FINE(assay_engine_queue_wait(c->engine, queue));
+        ASSAY__FINE(assay_engine_queue_destroy(c->engine, &queue));
+    }
+    ASSAY__FINE(assay_engine_free(c->engine, w.a));
+    ASSAY__FINE(assay_engine_free(c->engine, w.y));
+    return ASSAY__CONFORM_PASS;
+}
+
 static assay__conform_verdict use_everything(assay__conform *c)
 {
     unsigned char bytes[64] = {0};
@@ -57,7 +79,7 @@ static assay__conform_verdict use_everything(assay__conform *c)
     ASSAY__FINE(assay_engine_download(c->engine, bytes, b, sizeof bytes));
     ASSAY__FINE(assay_engine_free(c->engine, a));
     ASSAY__FINE(assay_engine_free(c->engine, b));
-    return ASSAY__CONFORM_PASS;
+    return launch_some(c);
 }
 
 assay__conform_verdict assay__conform_metrics_never_fall(assay__conform *c)
@@ -78,6 +100,72 @@ assay__conform_verdict assay__conform_metrics_never_fall(assay__conform *c)
                          (unsigned long long)before[i].value, (unsigned long long)after[i].value);
         }
     }
+    return ASSAY__CONFORM_PASS;
+}
+
+/* Rounds that leave all as it was: a state comes back to what it was, a sum does not. */
+assay__conform_verdict assay__conform_metrics_that_grow_are_totals(assay__conform *c)
+{
+    enum { ROUNDS = 6 };
+    assay_metric before[MOST], after[MOST];
+    bool has_grown[MOST];
+    size_t count = 0, same = 0;
+
+    ASSAY__PART(use_everything(c)); /* what is made once is there */
+    memset(has_grown, true, sizeof has_grown);
+    for (int round = 0; round < ROUNDS; round++) {
+        ASSAY__FINE(assay_engine_metrics(c->engine, before, MOST, &count));
+        ASSAY__PART(use_everything(c));
+        ASSAY__FINE(assay_engine_metrics(c->engine, after, MOST, &same));
+        ASSAY__HOLDS(same == count, "it counts %zu things, and later %zu", count, same);
+        for (size_t i = 0; i < count && i < MOST; i++)
+            has_grown[i] = has_grown[i] && after[i].value > before[i].value;
+    }
+    for (size_t i = 0; i < count && i < MOST; i++)
+        ASSAY__HOLDS(!has_grown[i] || grows(after[i].name),
+                     "'%s' only grows; its name is to end in _total", after[i].name);
+    return ASSAY__CONFORM_PASS;
+}
+
+/* Of the slot itself, whose list an engine sorts with its own. */
+static assay__conform_verdict try_cap(assay__conform *c, const assay_metric *all, size_t count,
+                                      size_t cap)
+{
+    static const char mark[] = "mark";
+    assay_metric list[MOST + 2];
+    size_t told = 0;
+
+    for (size_t i = 0; i < MOST + 2; i++)
+        list[i] = (assay_metric){mark, 77};
+    ASSAY__FINE(assay__backend_metrics(&c->engine->backend, list, cap, &told));
+    ASSAY__HOLDS(told == count, "metrics says that there are %zu; with room for %zu it says %zu",
+                 count, cap, told);
+    for (size_t i = 0; i < cap && i < count; i++)
+        ASSAY__HOLDS(list[i].name != NULL && strcmp(list[i].name, all[i].name) == 0,
+                     "with room for %zu metrics number %zu is '%.60s', else '%.60s'", cap, i,
+                     list[i].name != NULL ? list[i].name : "", all[i].name);
+    for (size_t i = cap < count ? cap : count; i < MOST + 2; i++)
+        ASSAY__HOLDS(list[i].name == mark && list[i].value == 77,
+                     "with room for %zu metrics it wrote number %zu", cap, i);
+    return ASSAY__CONFORM_PASS;
+}
+
+assay__conform_verdict assay__conform_metrics_keep_to_cap(assay__conform *c)
+{
+    assay_metric all[MOST];
+    size_t count = 0, told = 0;
+
+    if (!ASSAY__HAS_SLOT(c, metrics))
+        return assay__conform_skip(c, "the backend has no metrics");
+    ASSAY__FINE(assay__backend_metrics(&c->engine->backend, NULL, 0, &count));
+    ASSAY__HOLDS(count <= MOST, "it counts %zu things", count);
+    ASSAY__FINE(assay__backend_metrics(&c->engine->backend, all, MOST, &told));
+    ASSAY__HOLDS(told == count, "metrics says that there are %zu, and then %zu", count, told);
+    for (size_t i = 0; i < count; i++)
+        ASSAY__HOLDS(is_named(all[i].name), "name %zu, '%.60s', is not of [a-z][a-z0-9_]*", i,
+                     all[i].name != NULL ? all[i].name : "");
+    for (size_t cap = 0; cap <= count + 2 && cap <= MOST; cap++)
+        ASSAY__PART(try_cap(c, all, count, cap));
     return ASSAY__CONFORM_PASS;
 }
 
