@@ -32,6 +32,11 @@ far_DIR := backends/fake
 far_OUT := $(BUILD)/tests/far
 far_CFLAGS := -DFAKE_FAR
 far_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
+# A backend that breaks one rule of conform/ at a time, by the name in ASSAY_CROOKED; likewise.
+PLUGINS += crooked
+crooked_DIR := tests/crooked
+crooked_OUT := $(BUILD)/tests/crooked
+crooked_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
 .PHONY: unit-tests cli-tests tests test-plugins valgrind-tests
 test-plugins: # its parts are known only after the plug-in rules, see Makefile

@@ -32,7 +32,8 @@ ASSAY_FAKE=discrete=1 expect 0 '*skip memory_map: the backend has no unified_mem
     assay check --backend fake --plugins "$lib"
 
 # Nothing of it is here.
-expect 4 '' 'assay check: *nobody*' assay check --backend nobody --plugins "$lib"
+expect 4 '' "assay check: backend 'nobody' is not here: no assay_nobody.so in $lib, $WORK; set ASSAY_PLUGIN_PATH*" \
+    assay check --backend nobody --plugins "$lib:$WORK"
 expect 2 '' 'assay check: *one is tried at a time*' assay check --backend ref,cpu --plugins "$lib"
 expect 2 '' 'assay check: --rule: no rule *' assay check --backend ref --plugins "$lib" --rule 'no_such*'
 expect 0 $'pass life_state\n1 passed, 0 failed, 0 skipped' '' assay check --backend ref --plugins "$lib" --rule life_state
@@ -45,6 +46,8 @@ build good
 export ASSAY_PLUGIN_PATH=$WORK/good
 expect 0 '*pass call_binary*pass kernels_add*[0-9] passed, 0 failed, *' '' assay check --backend minimal
 grep -q '^skip queue_runs_in_order: the backend has no async_compute$' "$WORK/stdout" || fail "queues: $(grep queue_ "$WORK/stdout")"
+# What was only refused has not passed.
+grep -q '^skip call_gemm: every call was refused, with nothing written: ' "$WORK/stdout" || fail "gemm: $(grep call_gemm "$WORK/stdout")"
 grep -q '^skip kernels_matmul: the backend has no kernel of matmul$' "$WORK/stdout" || fail "matmul: $(grep kernels_matmul "$WORK/stdout")"
 for rule in handle_foreign handle_freed_twice memory_offsets memory_batch_all_or_nothing measure_spans call_by_forwarder; do
     grep -q "^pass $rule$" "$WORK/stdout" || fail "$rule: $(grep "$rule" "$WORK/stdout")"
@@ -65,6 +68,7 @@ broken() {
         --rule 'life_*' --rule 'memory_*' --rule 'handle_*' --rule 'faults_*' --rule call_binary --rule kernels_add
     # shellcheck disable=SC2053 # a glob on purpose
     [[ $(grep "^FAIL $2: " "$WORK/stdout") == $3 ]] || fail "$1: $2 says: $(grep " $2" "$WORK/stdout")"
+    grep '^FAIL' "$WORK/stdout" >>"$WORK/fails"
 }
 broken BREAK_DOUBLE_FREE handle_freed_twice '*OK instead of FREED*'
 grep -q '^pass memory_offsets$' "$WORK/stdout" || fail "BREAK_DOUBLE_FREE: $(grep ^FAIL "$WORK/stdout")"
@@ -74,8 +78,60 @@ broken BREAK_FEATURE faults_inject '*UNSUPPORTED instead of OK*fault injection*'
 [ "$(grep ^FAIL "$WORK/stdout" | grep -cv '^FAIL faults_')" = 0 ] || fail "BREAK_FEATURE: $(grep ^FAIL "$WORK/stdout")"
 broken BREAK_ADD kernels_add '*minimal_add_f32*element * instead of *'
 grep -q '^FAIL call_binary: ' "$WORK/stdout" || fail "BREAK_ADD: $(grep call_ "$WORK/stdout")"
-broken BREAK_CRASH memory_alloc_free '*signal 6*'
+broken BREAK_CRASH memory_alloc_free '*signal 6*in slot free*'
 grep -q '^pass memory_round_trip$' "$WORK/stdout" && fail "BREAK_CRASH: a rule that frees passed"
 grep -q '^pass life_before_init$' "$WORK/stdout" || fail "BREAK_CRASH: a crash took other rules with it"
 assay check --backend minimal --plugins "$WORK/BREAK_ADD:$lib" --rule 'kernels_a*' --json >"$WORK/stdout" 2>"$WORK/stderr"
 query '.failed > 0 and ([.rules[] | select(.rule == "kernels_add") | .verdict == "fail" and (.reason | length) > 0] | all)'
+
+# A whole backend, with queues, faults and recovery, that breaks what ASSAY_CROOKED names (tests/crooked/): straight
+# it passes, and each way of breaking it fails the rule beside it, for that reason.
+crooked=$ASSAY_BUILD/tests/crooked:$lib
+expect 0 '*pass faults_lost_lets_go*pass metrics_keep_to_cap*pass call_gather*pass kernels_matmul*[0-9] passed, 0 failed, *' '' \
+    assay check --backend crooked --plugins "$crooked"
+# crooked WHAT RULE REASON
+crooked() {
+    ASSAY_CROOKED=$1 expect 1 "FAIL $2: $3
+0 passed, 1 failed, 0 skipped" "assay check: backend 'crooked' breaks 1 *" assay check --backend crooked --plugins "$crooked" --rule "$2"
+    cat "$WORK/stdout" >>"$WORK/fails"
+}
+crooked lost_free faults_lost_lets_go 'free(l.a) gave DEVICE_LOST instead of OK*'
+crooked lost_map faults_lost_is_refused 'map(*) gave OK instead of DEVICE_LOST'
+crooked lost_queue faults_lost_is_refused 'queue_create(*) gave DEVICE instead of DEVICE_LOST*'
+crooked lost_synchronize faults_lost_is_refused 'synchronize of a lost device gave DEVICE*'
+crooked empty kernels_add 'crooked_add, dense, of *n=0* gave INVALID instead of OK*'
+crooked nan kernels_maximum 'crooked_maximum, NaN, infinities*'
+crooked zeros kernels_maximum 'crooked_maximum, NaN, infinities*'
+crooked zeros kernels_max_reduce 'crooked_max, zeros of both signs*'
+crooked masked kernels_softmax_last_dim 'crooked_softmax, lines of -inf*'
+crooked in_place kernels_softmax_last_dim 'crooked_softmax, in place of its first input*'
+crooked index kernels_gather 'crooked_gather, an index beyond the last row*gave OK instead of INVALID*'
+crooked index_late kernels_gather 'crooked_gather, an index beyond the last row*was refused, and wrote to operand 2*'
+crooked alpha kernels_matmul 'crooked_matmul, alpha 0 over NaN in A and B*'
+crooked beta kernels_matmul 'crooked_matmul, *'
+crooked k0 kernels_matmul 'crooked_matmul, *'
+crooked batch kernels_matmul 'crooked_matmul, *batch=3*'
+for what in problem operands tunables; do
+    crooked keeps_$what queue_copies_its_arguments "a queued launch used its caller's problem, operands or tunables*"
+done
+crooked blocks queue_lets_its_caller_go 'a launch into a queue that takes *ms longer returned after *'
+crooked serial queue_runs_beside_others 'a launch in one queue waited for one in another*'
+crooked no_text queue_tells_first_failure 'queue_wait(queue) gave DEVICE and left no text*'
+crooked last_failure queue_tells_first_failure 'queue_wait(queue) gave DEVICE_LOST instead of DEVICE*'
+crooked any_failure queue_keeps_failures_apart 'queue_wait(sound) gave DEVICE instead of OK*'
+crooked destroy_tells queue_keeps_failures_apart 'queue_destroy(&failed) gave DEVICE instead of OK*'
+crooked metrics_cap metrics_keep_to_cap 'with room for 0 metrics it wrote number 0'
+crooked metrics_count metrics_keep_to_cap 'metrics says that there are *'
+crooked metrics_name metrics_that_grow_are_totals "'frees' only grows*"
+crooked metrics_fall metrics_never_fall 'launches_total falls from *'
+crooked subgroups features_match_profile 'it has subgroup_ops, and subgroup_size is 0'
+crooked timestamps measure_spans 'it has device_timestamps, and its slot measure reports quality *'
+crooked counters measure_spans 'it has hardware_counters, and its slot measure reports quality *'
+crooked grid features_have_their_slots 'its profile says grid_sync, and its manifest has no slot grid_fits'
+crooked crash memory_alloc_free '*signal 6*in slot free*'
+export ASSAY_CHECK_LIMIT_S=1
+crooked hang memory_alloc_free 'no reply within 1000 ms*killed*in slot free*'
+unset ASSAY_CHECK_LIMIT_S
+# Texts are in words of who writes a backend.
+grep -nE 'assay__|c->' "$WORK/fails" && fail "a text names what is the library's own"
+exit 0

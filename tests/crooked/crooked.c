@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/crooked/crooked.c -- a backend that keeps its contract but for the one rule that
+ * $ASSAY_CROOKED names, so that tests see which rule of `assay check --backend` notices.
+ *
+ * A plug-in of the tests, never installed. */
+#include "tests/crooked/crooked.h"
+
+#include <unistd.h>
+
+#include "backends/source_hash.h"
+#include "gen/config.h"
+
+/* ---- a lost device ---- */
+
+static bool is_lost(assay_instance *instance)
+{
+    assay_instance_state state;
+
+    return assay__host_state(instance, &state) == ASSAY_OK && state.is_lost != 0;
+}
+
+static assay_status free_buffer(assay_instance *instance, assay_buffer buffer)
+{
+    if (crooked_is("hang"))
+        (void)pause();
+    if (crooked_is("crash"))
+        abort();
+    if (crooked_is("lost_free") && is_lost(instance))
+        return assay__host_not_lost(instance, "free");
+    return assay__host_free(instance, buffer);
+}
+
+static assay_status map(assay_instance *instance, assay_buffer buffer, void **host, uint64_t *bytes)
+{
+    static char elsewhere[64];
+
+    if (crooked_is("lost_map") && is_lost(instance)) {
+        *host = elsewhere;
+        *bytes = sizeof elsewhere;
+        return ASSAY_OK;
+    }
+    return assay__host_map(instance, buffer, host, bytes);
+}
+
+static assay_status synchronize(assay_instance *instance)
+{
+    if (crooked_is("lost_synchronize") && is_lost(instance))
+        return assay__host_fail(instance, ASSAY_DEVICE, "synchronize: no device");
+    return assay__host_synchronize(instance);
+}
+
+/* ---- queues ---- */
+
+static assay_queue *first; /* that takes the work of all others */
+
+static assay_status queue_create(assay_instance *instance, assay_queue **out)
+{
+    if (crooked_is("lost_queue") && is_lost(instance))
+        return assay__host_fail(instance, ASSAY_DEVICE, "queue_create: no device");
+    ASSAY_TRY(assay__host_queue_create(instance, out));
+    if (crooked_is("serial") && first == NULL)
+        first = *out;
+    return ASSAY_OK;
+}
+
+static assay_queue *queue_for(assay_queue *queue)
+{
+    return crooked_is("serial") && queue != NULL ? first : queue;
+}
+
+static assay_status event_record(assay_instance *instance, assay_event *event, assay_queue *queue)
+{
+    return assay__host_event_record(instance, event, queue_for(queue));
+}
+
+static assay_status queue_wait(assay_instance *instance, assay_queue *queue)
+{
+    if (crooked_is("any_failure"))
+        return assay__host_synchronize(instance);
+    const assay_status status = assay__host_queue_wait(instance, queue_for(queue));
+    if (status != ASSAY_OK && crooked_is("no_text"))
+        return assay__host_fail(instance, status, "%s", "");
+    if (status != ASSAY_OK && crooked_is("last_failure") && is_lost(instance))
+        return assay__host_not_lost(instance, "queue_wait");
+    return status;
+}
+
+static assay_status queue_destroy(assay_instance *instance, assay_queue *queue)
+{
+    const assay_status told =
+        crooked_is("destroy_tells") ? assay__host_queue_wait(instance, queue) : ASSAY_OK;
+
+    ASSAY_TRY(assay__host_queue_destroy(instance, queue));
+    return told;
+}
+
+/* What the caller gave, read when the queue comes to it. */
+static struct {
+    assay_kernel_fn run;
+    const assay_problem *problem;
+    const assay_tensor *operands;
+    const int64_t *tunables;
+} kept;
+
+static assay_status run_kept(const assay_launch *launch)
+{
+    assay_tensor operands[ASSAY_MAX_OPERANDS];
+    assay_launch late = *launch, resolved;
+
+    if (crooked_is("keeps_problem"))
+        late.problem = kept.problem;
+    if (crooked_is("keeps_tunables"))
+        late.tunables = kept.tunables;
+    if (crooked_is("keeps_operands"))
+        late.operands = kept.operands;
+    ASSAY_TRY(assay__host_resolve(launch->instance, &late, &resolved, operands, 0));
+    return kept.run(&resolved);
+}
+
+static assay_status launch_queued(assay_instance *instance, assay_kernel_fn run,
+                                  const assay_launch *launch)
+{
+    const bool keeps =
+        crooked_is("keeps_problem") || crooked_is("keeps_tunables") || crooked_is("keeps_operands");
+    assay_launch queued = *launch;
+
+    queued.queue = queue_for(launch->queue);
+    kept.run = run;
+    kept.problem = launch->problem;
+    kept.operands = launch->operands;
+    kept.tunables = launch->tunables;
+    ASSAY_TRY(assay__host_launch(instance, keeps ? run_kept : run, &queued));
+    return crooked_is("blocks") ? assay__host_queue_wait(instance, queued.queue) : ASSAY_OK;
+}
+
+static assay_status launch(assay_instance *instance, assay_kernel_fn run,
+                           const assay_launch *launch_)
+{
+    return launch_->queue != NULL ? launch_queued(instance, run, launch_)
+                                  : assay__host_launch(instance, run, launch_);
+}
+
+/* ---- what it says of itself ---- */
+
+static assay_status device_profile(assay_instance *instance, size_t device,
+                                   assay_device_profile *out)
+{
+    static const struct {
+        const char *name;
+        assay_feature feature;
+    } claims[] = {{"subgroups", ASSAY_FEATURE_SUBGROUP_OPS},
+                  {"timestamps", ASSAY_FEATURE_DEVICE_TIMESTAMPS},
+                  {"counters", ASSAY_FEATURE_HARDWARE_COUNTERS},
+                  {"grid", ASSAY_FEATURE_GRID_SYNC}};
+
+    ASSAY_TRY(assay__host_test_profile(instance, device, out));
+    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++)
+        if (crooked_is(claims[i].name))
+            out->features |= UINT64_C(1) << claims[i].feature;
+    return ASSAY_OK;
+}
+
+static assay_status metrics(assay_instance *instance, assay_metric *out, size_t cap, size_t *count)
+{
+    enum { MOST = 64 };
+    assay_metric all[MOST];
+    size_t there = 0;
+
+    ASSAY_TRY(assay__host_metrics(instance, all, MOST, &there));
+    for (size_t i = 0; i < there; i++) {
+        if (crooked_is("metrics_name") && strcmp(all[i].name, "frees_total") == 0)
+            all[i].name = "frees";
+        if (crooked_is("metrics_fall") && strcmp(all[i].name, "launches_total") == 0)
+            all[i].value = 1000000 - all[i].value;
+    }
+    const size_t fill = crooked_is("metrics_cap") || cap > there ? there : cap;
+    if (out != NULL)
+        memcpy(out, all, fill * sizeof *out);
+    *count = crooked_is("metrics_count") && cap < there ? cap : there;
+    return ASSAY_OK;
+}
+
+static const assay_backend backend = {
+    .struct_size = sizeof(assay_backend),
+    .abi_version = ASSAY_PLUGIN_ABI,
+    .open = assay__host_open,
+    .close = assay__host_close,
+    .device_count = assay__host_device_count,
+    .device_info = assay__host_device_info,
+    .library_identity = assay__host_library_identity,
+    .alloc = assay__host_alloc,
+    .free = free_buffer,
+    .copy = assay__host_copy,
+    .fill = assay__host_fill,
+    .wrap = assay__host_wrap,
+    .launch = launch,
+    .synchronize = synchronize,
+    .measure = assay__host_measure,
+    .device_profile = device_profile,
+    .flush = synchronize,
+    .state = assay__host_state,
+    .recover = assay__host_recover,
+    .upload = assay__host_upload,
+    .download = assay__host_download,
+    .map = map,
+    .queue_create = queue_create,
+    .queue_destroy = queue_destroy,
+    .queue_wait = queue_wait,
+    .event_create = assay__host_event_create,
+    .event_destroy = assay__host_event_destroy,
+    .event_record = event_record,
+    .event_wait = assay__host_event_wait,
+    .event_ready = assay__host_event_ready,
+    .event_elapsed = assay__host_event_elapsed,
+    .metrics = metrics,
+    .inject = assay__host_inject,
+};
+
+ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
+    .struct_size = sizeof(assay_manifest),
+    .abi_version = ASSAY_PLUGIN_ABI,
+    .name = "crooked",
+    .version = ASSAY_VERSION,
+    .compiler = ASSAY_COMPILER_ID,
+    .kernels = crooked_kernels,
+    .kernel_count = CROOKED_KERNELS,
+    .sources = assay__source_hashes,
+    .source_count = ASSAY_SOURCE_COUNT,
+    .backend = &backend,
+    .explicit_only = 1,
+};
