@@ -82,3 +82,31 @@ $(SHADOW): tests/plugins/shadow.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -shared $(LDFLAGS_ALL) $< -o $@
 test-plugins: $(SHADOW)
 $(BUILD)/tests/test_rivals: | $(SHADOW)
+
+# Backend cuda on a scripted driver: its host side, without its kernels, is linked into the tests;
+# driver, CUPTI and NVML are one shared object that they open.
+cuda_test_root := $(firstword $(foreach r,$(CUDA_HOME) /usr/local/cuda,$(if $(wildcard $(r)/include/cuda.h),$(r))))
+ifneq ($(cuda_test_root),)
+cuda_test_flags := -isystem $(cuda_test_root)/include -isystem $(cuda_test_root)/extras/CUPTI/include
+cuda_host_objs  := $(patsubst %,$(BUILD)/obj/backends/cuda/cuda_%.o,activity device driver error event \
+    libraries life measure memory module nvml nvrtc plugin queue staging transfer)
+cuda_stage_objs := $(patsubst %,$(BUILD)/obj/tests/fake_cuda/fake_cuda_%.o,rows stage)
+$(cuda_host_objs) $(cuda_stage_objs): CPPFLAGS_ALL += $(cuda_test_flags) -DASSAY_SOURCE_COUNT=1
+cuda_tests := $(patsubst %,$(BUILD)/tests/%,test_cuda test_cuda_launch test_cuda_measure)
+$(cuda_tests): $(cuda_host_objs) $(cuda_stage_objs)
+# The library once more: what these objects need of it comes behind them.
+test_cuda_LIBS := $(BUILD)/lib/libassay.a
+test_cuda_launch_LIBS := $(test_cuda_LIBS)
+test_cuda_measure_LIBS := $(test_cuda_LIBS)
+test_objs += $(cuda_host_objs) $(cuda_stage_objs)
+
+FAKE_CUDA := $(BUILD)/tests/fake_cuda/libcuda.so.1
+$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti memory nvml script stream) \
+    $(wildcard tests/fake_cuda/*.h) $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
+	@mkdir -p $(@D)
+	$(call say,LINK $@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(cuda_test_flags) -shared $(LDFLAGS_ALL) \
+	    -Wl,-soname,libcuda.so.1 -Wl,--build-id=sha1 $(filter %.c,$^) -o $@
+test-plugins: $(FAKE_CUDA)
+$(cuda_tests): | $(FAKE_CUDA)
+endif

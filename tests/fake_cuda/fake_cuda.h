@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/fake_cuda/fake_cuda.h -- a CUDA driver without a GPU, for tests of what calls it.
+ *
+ * NVML and CUPTI are in it, too.  A shared object by the name of libcuda.so.1 with the calls that
+ * backends/cuda takes: memory is the host's, kernels are functions of this file by name, streams
+ * run at once, and time is counted as scripted.  The script is words with blanks between, from
+ * $ASSAY_FAKE_CUDA at cuInit and from fake_cuda_script whenever a test says so:
+ *
+ *     version=N         what cuDriverGetVersion tells; default CUDA_VERSION
+ *     init=N            what cuInit returns
+ *     devices=N         how many; default 1, at most 8
+ *     order=A,B,...     which device the driver's number 0, 1, ... is; default in order
+ *     sm=N              compute capability, 90 by default
+ *     memory=N          bytes of each device; default 1 GiB
+ *     ns=N gap=N        a kernel takes ns, and each launch that is in no graph gap before it
+ *     fail=CALL:AT:N    the AT-th call of this name from now on (1: the next) returns N; one of the
+ *                       errors that poison a context does so
+ *     hold release      events recorded from now on have not passed until they are waited for;
+ *                       all have
+ *     nocapture         streams cannot be captured
+ *     cupti=N           what enabling records returns; lose=N: the next N flushes lose one;
+ *                       dropped=N: what is told of dropped ones, once
+ *
+ * Kernels of any image that begins with "FAKE" or ".version":
+ *     fake_add(a, b, y, n)   y[i] = a[i] + b[i], float
+ *     fake_count(p)          one more in the uint32_t at p
+ *     fake_bad()             an illegal address, which is told by the next wait
+ *     assay_empty()          nothing */
+#ifndef ASSAY_TESTS_FAKE_CUDA_H
+#define ASSAY_TESTS_FAKE_CUDA_H
+
+#include <stddef.h>
+
+void fake_cuda_script(const char *words);
+/* Contexts, streams, events, blocks, modules and graphs that were made and not destroyed. */
+size_t fake_cuda_live(void);
+/* Calls of this name so far. */
+size_t fake_cuda_calls(const char *name);
+
+#endif

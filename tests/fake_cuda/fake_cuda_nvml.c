@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/fake_cuda/fake_cuda_nvml.c -- readings of the scripted devices; none of power. */
+#include <string.h>
+
+#include "tests/fake_cuda/fake_cuda_state.h"
+
+enum { NOT_SUPPORTED = 3, NOT_FOUND = 6 };
+
+int nvmlInit_v2(void);
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **out);
+int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz);
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius);
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
+
+int nvmlInit_v2(void)
+{
+    return 0;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **out)
+{
+    *out = &fake;
+    return strncmp(bus_id, "0000:", 5) == 0 ? 0 : NOT_FOUND;
+}
+
+int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz)
+{
+    (void)device;
+    *mhz = type == 1 ? 1980 : 2619;
+    return 0;
+}
+
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
+{
+    (void)device;
+    (void)milliwatts;
+    return NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
+{
+    (void)device;
+    *celsius = sensor == 0 ? 41 : 0;
+    return 0;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
+{
+    (void)device;
+    *reasons = 4;
+    return 0;
+}
