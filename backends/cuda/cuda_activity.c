@@ -228,17 +228,29 @@ bool cuda_activity_begin(CUcontext context, CUstream stream, bool graphs, char *
     return false;
 }
 
+static void take_seen(cuda_activity *out)
+{
+    pthread_mutex_lock(&collected.lock);
+    *out = collected.seen;
+    collected.seen = (cuda_activity){0};
+    pthread_mutex_unlock(&collected.lock);
+}
+
+/* A buffer in which one record is not complete stays behind by itself; that record may be another
+ * stream's, so that ours are asked for by force. */
 bool cuda_activity_look(CUcontext context, cuda_activity *out)
 {
     size_t dropped = 0;
 
     if (table.cuptiActivityFlushAll(0) != CUPTI_SUCCESS)
         return false;
+    take_seen(out);
+    if (out->records == 0 && out->dropped == 0) {
+        if (table.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != CUPTI_SUCCESS)
+            return false;
+        take_seen(out);
+    }
     (void)table.cuptiActivityGetNumDroppedRecords(context, 0, &dropped);
-    pthread_mutex_lock(&collected.lock);
-    *out = collected.seen;
-    collected.seen = (cuda_activity){0};
-    pthread_mutex_unlock(&collected.lock);
     out->dropped += dropped;
     return true;
 }

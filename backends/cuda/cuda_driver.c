@@ -110,7 +110,9 @@ const cuda_driver *cuda_driver_open(char *why, size_t cap)
     const cuda_basic *first = assay__opened_get(&basic, &reason);
 
     if (first == NULL) {
-        snprintf(why, cap, "no CUDA driver: %s", reason);
+        /* Of a file that was asked for by name the reason says that alone. */
+        snprintf(why, cap, "no CUDA driver: %s%s", reason,
+                 strstr(reason, "install") != NULL ? "" : "; install " PACKAGE);
         return NULL;
     }
     if (!is_new_enough(first, why, cap))

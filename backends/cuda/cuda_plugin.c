@@ -9,17 +9,27 @@
 #include "backends/cuda/cuda_instance.h"
 #include "backends/cuda/cuda_manifest.h"
 
+static bool is_called(const char *library, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(library, name, length) == 0 &&
+           (library[length] == '\0' || strncmp(library + length, ".so", 3) == 0);
+}
+
+/* None of them needs a context, which would take the device's memory in every process that only
+ * lists kernels. */
 static assay_status library_identity(assay_instance *instance, const char *library, char *buf,
                                      size_t cap)
 {
-    if (strcmp(library, "libcuda") == 0)
+    if (is_called(library, "libcuda"))
         return cuda_driver_identity(instance, instance->cu, buf, cap);
-    if (strcmp(library, "libnvrtc") == 0)
+    if (is_called(library, "libnvrtc"))
         return cuda_nvrtc_identity(instance, buf, cap);
-    if (strcmp(library, "libcublasLt") != 0)
+    if (!is_called(library, "libcublasLt"))
         return cuda_fail(instance, ASSAY_UNAVAILABLE,
                          "library '%s': there are libcuda, libnvrtc and libcublasLt", library);
-    ASSAY_TRY(cuda_enter(instance, "library_identity"));
+    cuda_enter_any(instance);
     const assay_status status = cuda_blaslt_identity(instance, buf, cap);
     cuda_leave(instance);
     return status;

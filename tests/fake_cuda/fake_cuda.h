@@ -15,7 +15,7 @@
  *     memory=N          bytes of each device; default 1 GiB
  *     ns=N gap=N        a kernel takes ns, and each launch that is in no graph gap before it
  *     fail=CALL:AT:N    the AT-th call of this name from now on (1: the next) returns N; one of the
- *                       errors that poison a context does so
+ *                       errors that poison a context does so; fail=CALL:AT:N:TIMES: so many do
  *     hold release      events recorded from now on have not passed until they are waited for;
  *                       all have
  *     nocapture         streams cannot be captured

@@ -43,14 +43,15 @@ static void read_fail(const char *value)
 {
     fake_fail *f = fake.fails;
     char name[48];
-    long at, code;
+    long at, code, times = 1;
 
-    if (sscanf(value, "%47[^:]:%ld:%ld", name, &at, &code) != 3)
+    if (sscanf(value, "%47[^:]:%ld:%ld:%ld", name, &at, &code, &times) < 3)
         return;
     for (int i = 0; i < FAKE_FAILS - 1 && f->is_set; i++)
         f++;
     memcpy(f->name, name, sizeof name);
     f->after = at - 1;
+    f->times = times;
     f->result = (CUresult)code;
     f->is_set = true;
 }
@@ -154,9 +155,11 @@ static CUresult planned(const char *name)
         fake_fail *f = &fake.fails[i];
         if (!f->is_set || strcmp(f->name, name) != 0)
             continue;
-        if (f->after-- > 0)
+        if (f->after > 0) {
+            f->after--;
             continue;
-        f->is_set = false;
+        }
+        f->is_set = --f->times > 0;
         return f->result;
     }
     return CUDA_SUCCESS;

@@ -13,7 +13,7 @@ enum { FAKE_DEVICES = 8, FAKE_FAILS = 16, FAKE_NAMES = 128, FAKE_NODES = 4096, F
 
 typedef struct fake_fail {
     char name[48];
-    long after; /* calls of that name that still succeed */
+    long after, times; /* calls of that name that still succeed, and that then fail */
     CUresult result;
     bool is_set;
 } fake_fail;

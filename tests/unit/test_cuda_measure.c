@@ -189,6 +189,23 @@ START_TEST(measure_falls_back_where_records_are_refused)
 }
 END_TEST
 
+/* The driver's compiler may be missing: then no empty kernel can be loaded. */
+START_TEST(measure_needs_no_compiler_of_the_driver)
+{
+    assay_instance *instance = cuda_stage_open("ns=20000 fail=cuModuleLoadData:2:221:1000");
+    assay_tensor operands[1];
+    assay_launch launches[1];
+    assay_clock_info clock;
+    spans seen;
+
+    make_counters(instance, operands, launches, 1);
+    OK(measure(instance, launches, 1, 3, &seen, &clock));
+    check_spans(&seen, 3, 60000.0);
+    ck_assert_double_eq(clock.overhead_ns, 0.0); /* a fill takes no time there */
+    cuda_stage_close(instance);
+}
+END_TEST
+
 START_TEST(measure_refuses_what_makes_no_sense)
 {
     assay_instance *instance = cuda_stage_open("");
@@ -277,6 +294,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, measure_by_records_leaves_launches_out);
     tcase_add_test(t, measure_takes_spans_again_whose_records_are_lost);
     tcase_add_test(t, measure_falls_back_where_records_are_refused);
+    tcase_add_test(t, measure_needs_no_compiler_of_the_driver);
     tcase_add_test(t, measure_refuses_what_makes_no_sense);
     tcase_add_test(t, metrics_count_and_have_no_readings_without_nvml);
     tcase_add_test(t, metrics_hold_the_readings_that_there_are);
