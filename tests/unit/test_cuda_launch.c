@@ -3,6 +3,7 @@
 /* tests/unit/test_cuda_launch.c -- launches, queues and faults of backend cuda, on a scripted
  * driver without a GPU. */
 #include <check.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,6 +341,54 @@ START_TEST(events_are_places_in_a_queue)
 }
 END_TEST
 
+/* Rounds of a thread that has a queue and buffers of its own; NULL: all went well. */
+static void *work_alone(void *cookie)
+{
+    assay_instance *instance = cookie;
+    assay_queue *queue = NULL;
+    uint32_t count = 0;
+
+    if (B->queue_create(instance, &queue) != ASSAY_OK)
+        return cookie;
+    for (uint32_t round = 0; round < 50; round++) {
+        assay_buffer b;
+        if (B->alloc(instance, sizeof count, 0, &b) != ASSAY_OK)
+            return cookie;
+        const assay_transfer piece = {b, 0, &count, sizeof count};
+        const assay_tensor operand = {.buffer = b, .dtype = ASSAY_F32, .rank = 1, .dims = {1}};
+        const assay_launch launch = {.struct_size = sizeof launch,
+                                     .operand_count = 1,
+                                     .operands = &operand,
+                                     .queue = round % 2 == 0 ? queue : NULL};
+        count = round;
+        if (B->upload(instance, &piece, 1) != ASSAY_OK ||
+            B->launch(instance, fake_row_count, &launch) != ASSAY_OK ||
+            B->queue_wait(instance, queue) != ASSAY_OK ||
+            B->download(instance, &piece, 1) != ASSAY_OK || count != round + 1 ||
+            B->free(instance, b) != ASSAY_OK)
+            return cookie;
+    }
+    return B->queue_destroy(instance, queue) == ASSAY_OK ? NULL : cookie;
+}
+
+START_TEST(threads_share_an_instance)
+{
+    enum { THREADS = 4 };
+    assay_instance *instance = cuda_stage_open("");
+    pthread_t threads[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, work_alone, instance), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *failed = NULL;
+        pthread_join(threads[i], &failed);
+        ck_assert_msg(failed == NULL, "%s", cuda_stage_text());
+    }
+    ck_assert_uint_eq(cuda_stage_calls("cuCtxCreate"), 1); /* whoever came first made it */
+    cuda_stage_close(instance);
+}
+END_TEST
+
 /* ---- faults ---- */
 
 static void poison(assay_instance *instance, assay_queue *queue)
@@ -501,6 +550,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, queues_tell_the_first_failure_once);
     tcase_add_test(t, queues_and_events_have_an_owner);
     tcase_add_test(t, events_are_places_in_a_queue);
+    tcase_add_test(t, threads_share_an_instance);
     tcase_add_test(t, faults_of_a_kernel_are_found_by_the_wait);
     tcase_add_test(t, faults_in_a_queue_are_told_by_it);
     tcase_add_test(t, recover_takes_the_device_anew);
