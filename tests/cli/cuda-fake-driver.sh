@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Assay authors
-# cuda-fake-driver.sh -- the whole plug-in cuda, on a driver that is scripted: what needs no kernel of it.
-set -eu
+# The whole plug-in cuda, on a driver that is scripted: devices, and the rules of `assay check` that
+# need no kernel of it.
+. tests/support/expect.bash
 driver=$ASSAY_BUILD/tests/fake_cuda/libcuda.so.1
 if [ ! -f "$ASSAY_BUILD/lib/assay/assay_cuda.so" ] || [ ! -f "$driver" ]; then
     echo "backend cuda was not built here"
@@ -10,18 +11,14 @@ if [ ! -f "$ASSAY_BUILD/lib/assay/assay_cuda.so" ] || [ ! -f "$driver" ]; then
 fi
 export ASSAY_CUDA_CUPTI=/nonexistent ASSAY_CUDA_NVRTC=/nonexistent ASSAY_CUDA_NVML=/nonexistent
 
-# Without a driver it is a backend that is not available, and no failure of anything else.
-ASSAY_CUDA_DRIVER=/nonexistent/libcuda.so.1 assay devices >"$WORK/none" 2>&1
-grep -q 'cuda.*no CUDA driver' "$WORK/none" || { cat "$WORK/none" && exit 1; }
+# Without a driver it is a backend that is not available, and nothing else fails.
+export ASSAY_CUDA_DRIVER=/nonexistent/libcuda.so.1
+expect 0 '*no CUDA driver*' '' assay devices
+expect 4 '*' '*' assay check --backend cuda
 
 export ASSAY_CUDA_DRIVER=$driver ASSAY_FAKE_CUDA="devices=2 order=1,0"
-assay devices >"$WORK/two" 2>&1
-grep -q 'Fake GPU 0' "$WORK/two" && grep -q 'Fake GPU 1' "$WORK/two" || { cat "$WORK/two" && exit 1; }
-
+expect 0 '*Fake GPU 0*Fake GPU 1*' '' assay devices --backend cuda
 for rules in 'life_*' 'features_*' 'profile_*' 'memory_*' 'handle_f*' 'handle_of*' 'handle_n*' 'handle_a*' 'metrics_*' \
     recover_when_not_lost; do
-    if ! assay check --backend cuda --rule "$rules" >"$WORK/rules" 2>&1; then
-        cat "$WORK/rules"
-        exit 1
-    fi
+    expect 0 '*' '*' assay check --backend cuda --rule "$rules"
 done
