@@ -161,7 +161,7 @@ static void write_driver(const cuda_driver *cu, char *out, size_t cap)
 
 assay_status cuda_device_info(assay_instance *instance, size_t device, assay_device_info *out)
 {
-    const cuda_device *d;
+    const cuda_device *d = NULL;
 
     ASSAY_TRY(find(instance, device, &d));
     memset(out, 0, sizeof *out);
@@ -254,7 +254,7 @@ static void fill_limits(const cuda_device *d, assay_device_profile *out)
  * tells, which slows launches down for good, so measure makes it and says what it found. */
 assay_status cuda_device_profile(assay_instance *instance, size_t device, assay_device_profile *out)
 {
-    const cuda_device *d;
+    const cuda_device *d = NULL;
 
     ASSAY_TRY(find(instance, device, &d));
     memset(out, 0, sizeof *out);

@@ -116,7 +116,7 @@ static assay_status load(assay_instance *instance, const void *code, const char 
 static assay_status look_up(assay_instance *instance, const void *code, const char *file,
                             const char *name, CUfunction *out)
 {
-    CUmodule module;
+    CUmodule module = NULL;
 
     ASSAY_TRY(load(instance, code, file, &module));
     const CUresult result = instance->cu->cuModuleGetFunction(out, module, name);

@@ -189,7 +189,7 @@ static assay_status move_pinned(assay_instance *instance, const char *what,
 static assay_status move_batch(assay_instance *instance, const char *what,
                                const assay_transfer *pieces, size_t count, bool up)
 {
-    cuda_piece few[FEW];
+    cuda_piece few[FEW] = {{0}};
     cuda_piece *pinned = count <= FEW ? few : calloc(count, sizeof *pinned);
 
     if (pinned == NULL)
