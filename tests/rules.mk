@@ -100,13 +100,13 @@ test_cuda_launch_LIBS := $(test_cuda_LIBS)
 test_cuda_measure_LIBS := $(test_cuda_LIBS)
 test_objs += $(cuda_host_objs) $(cuda_stage_objs)
 
-FAKE_CUDA := $(BUILD)/tests/fake_cuda/libcuda.so.1
+FAKE_CUDA := $(BUILD)/tests/fake_cuda/libfake_cuda.so
 $(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti memory nvml script stream) \
     $(wildcard tests/fake_cuda/*.h) $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK $@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(cuda_test_flags) -shared $(LDFLAGS_ALL) \
-	    -Wl,-soname,libcuda.so.1 -Wl,--build-id=sha1 $(filter %.c,$^) -o $@
+	    -Wl,-soname,libfake_cuda.so -Wl,--build-id=sha1 $(filter %.c,$^) -o $@
 test-plugins: $(FAKE_CUDA)
 $(cuda_tests): | $(FAKE_CUDA)
 endif

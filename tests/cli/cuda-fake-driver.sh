@@ -4,7 +4,7 @@
 # The whole plug-in cuda, on a driver that is scripted: devices, and the rules of `assay check` that
 # need no kernel of it.
 . tests/support/expect.bash
-driver=$ASSAY_BUILD/tests/fake_cuda/libcuda.so.1
+driver=$ASSAY_BUILD/tests/fake_cuda/libfake_cuda.so
 if [ ! -f "$ASSAY_BUILD/lib/assay/assay_cuda.so" ] || [ ! -f "$driver" ]; then
     echo "backend cuda was not built here"
     exit 77

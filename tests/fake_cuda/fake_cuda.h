@@ -2,10 +2,11 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/fake_cuda/fake_cuda.h -- a CUDA driver without a GPU, for tests of what calls it.
  *
- * NVML and CUPTI are in it, too.  A shared object by the name of libcuda.so.1 with the calls that
- * backends/cuda takes: memory is the host's, kernels are functions of this file by name, streams
- * run at once, and time is counted as scripted.  The script is words with blanks between, from
- * $ASSAY_FAKE_CUDA at cuInit and from fake_cuda_script whenever a test says so:
+ * One shared object with the calls of the driver, CUPTI and NVML that backends/cuda takes: memory
+ * is the host's, kernels are functions of this folder by name, streams run at once, and time is
+ * counted as scripted.  It is not called libcuda.so.1: NVRTC looks for that and crashes on calls
+ * that it lacks.  The script is words with blanks between, from $ASSAY_FAKE_CUDA at cuInit and from
+ * fake_cuda_script whenever a test says so:
  *
  *     version=N         what cuDriverGetVersion tells; default CUDA_VERSION
  *     init=N            what cuInit returns

@@ -37,7 +37,8 @@ static const char *driver_path(void)
     static char path[1024];
     const char *build = getenv("ASSAY_BUILD");
 
-    snprintf(path, sizeof path, "%s/tests/fake_cuda/libcuda.so.1", build != NULL ? build : "build");
+    snprintf(path, sizeof path, "%s/tests/fake_cuda/libfake_cuda.so",
+             build != NULL ? build : "build");
     return path;
 }
 
