@@ -195,12 +195,16 @@ START_TEST(memory_alignment_is_kept)
     static const uint64_t aligns[] = {1, 256, 512, 4096, 65536};
     uint32_t zero = 0;
 
-    for (size_t i = 0; i < sizeof aligns / sizeof *aligns; i++) {
-        assay_buffer b;
-        OK(B->alloc(instance, 4, aligns[i], &b));
-        cuda_stage_put(instance, b, &zero, sizeof zero);
-        OK(B->free(instance, b));
-    }
+    cuda_stage_put(instance, cuda_stage_make(instance, 4), &zero, sizeof zero); /* all is made */
+    for (size_t i = 0; i < sizeof aligns / sizeof *aligns; i++)
+        for (int k = 0; k < 8; k++) {
+            const size_t before = cuda_stage_live();
+            assay_buffer b;
+            OK(B->alloc(instance, 4, aligns[i], &b));
+            cuda_stage_put(instance, b, &zero, sizeof zero);
+            OK(B->free(instance, b));
+            ck_assert_uint_eq(cuda_stage_live(), before);
+        }
     cuda_stage_close(instance);
 }
 END_TEST
@@ -301,6 +305,12 @@ START_TEST(transfers_that_overlap_on_the_host_go_in_order)
     const assay_transfer pieces[] = {{a, 0, back, 4}, {b, 0, back + 2, 4}, {a, 0, back + 5, 1}};
     OK(B->download(instance, pieces, 3));
     ck_assert_str_eq(back, "aabbba-");
+    /* More pieces into one byte than lie in half of the memory that is staged by. */
+    assay_transfer many[100];
+    for (int i = 0; i < 100; i++)
+        many[i] = (assay_transfer){i < 99 ? a : b, 0, back, 1};
+    OK(B->download(instance, many, 100));
+    ck_assert_str_eq(back, "babbba-");
     cuda_stage_close(instance);
 }
 END_TEST
@@ -374,6 +384,7 @@ START_TEST(fills_set_bytes)
     OK(B->fill(instance, plain, 1, 1, 7));
     ck_assert_uint_eq(back[1], 7);
     cuda_stage_fails(B->fill(instance, a, 7, 2, 0), ASSAY_INVALID, "outside");
+    cuda_stage_fails(B->fill(instance, a, 7, UINT64_MAX - 6, 0), ASSAY_INVALID, "outside");
     cuda_stage_close(instance);
 }
 END_TEST
