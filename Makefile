@@ -122,7 +122,8 @@ $(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
 # backends/<name>/rules.mk sets PLUGINS += <name> and may set <name>_SRCS, _CFLAGS, _LIBS,
 # _RUNTIME_SRCS, _DIR, _OUT; CFLAGS_<path of a .c file> holds flags of that file alone. Files named *_avx2.c
 # get AVX2, FMA and F16C, *_avx512.c also AVX-512 F, VL, BW and DQ, which is why they may be entered
-# only behind the run-time check.
+# only behind the run-time check. _HASHED are sources that its own rules.mk compiles (CUDA C): they
+# are in the table of source hashes, each with its CFLAGS_<path>.
 # tools/codehash makes the table of source hashes that backends/source_hash.h declares. Every object
 # holds the number of sources, and objects are intermediate files, whose absence alone makes nothing
 # anew: the list of sources is a file on which all of them depend.
@@ -138,6 +139,7 @@ $(1)_SRCS ?= $$(sort $$(wildcard $$($(1)_DIR)/*.c))
 $(1)_RUNTIME_SRCS ?= $$(PLUGIN_RUNTIME_SRCS)
 ifneq ($$($(1)_SRCS),)
 $(1)_code := $$($(1)_SRCS) $$($(1)_RUNTIME_SRCS)
+$(1)_table := $$($(1)_code) $$($(1)_HASHED)
 $(1)_hash := $$(if $$(CODEHASH),$$(BUILD)/gen/$(1)_source_hash.c)
 $(1)_objs := $$(patsubst %.c,$$(BUILD)/plugin/$(1)/%.o,$$($(1)_code)) \
              $$(if $$($(1)_hash),$$(BUILD)/plugin/$(1)/source_hash.o)
@@ -148,21 +150,21 @@ TEST_PLUGINS += $$($(1)_OUT)/assay_$(1).so
 endif
 $(1)_link = $$(CC) -shared $$(LDFLAGS_ALL) $$(DEFS) -Wl,--version-script=backends/plugin.map \
             -Wl,--build-id=sha1 $$($(1)_objs) $$($(1)_LIBS) -lm -ldl
-$(1)_compile = $$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -DASSAY_SOURCE_COUNT=$$(words $$($(1)_code))
+$(1)_compile = $$(CC) $$(CFLAGS_ALL) -fvisibility=hidden -DASSAY_SOURCE_COUNT=$$(words $$($(1)_table))
 plugin_objs += $$($(1)_objs)
 $(1)_list := $$(BUILD)/gen/$(1)_sources.txt
-unused := $$(call stamp,$(1)_sources.txt,$$($(1)_code))
+unused := $$(call stamp,$(1)_sources.txt,$$($(1)_table))
 $$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt $$($(1)_list) $$(wildcard $$($(1)_DIR)/rules.mk) | $$(GEN_HEADERS)
 	@mkdir -p $$(@D)
 	$$(call say,CC   $$@)
 	$$(Q)$$($(1)_compile) $$($(1)_CFLAGS) $$(call own_flags,$$<) -c $$< -o $$@
-$$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_code) $$(CODEHASH) $$(BUILD)/gen/flags.txt $$($(1)_list) \
+$$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_table) $$(CODEHASH) $$(BUILD)/gen/flags.txt $$($(1)_list) \
     $$(wildcard $$($(1)_DIR)/*.h backends/*.h runtime/*.h include/assay/*) | $$(GEN_HEADERS)
 	$$(call say,HASH $$@)
 	$$(Q)$$(CODEHASH) --flags '$$(strip $$(CODEFLAGS) $$($(1)_CFLAGS))' \
-	    $$(call hash_flags,$$($(1)_code)) --include $$(BUILD) \
+	    $$(call hash_flags,$$($(1)_table)) --include $$(BUILD) \
 	    --opaque include/assay/op.def --root . -o $$@ \
-	    assay__source_hashes $$($(1)_code)
+	    assay__source_hashes $$($(1)_table)
 $$(BUILD)/plugin/$(1)/source_hash.o: $$(BUILD)/gen/$(1)_source_hash.c
 	@mkdir -p $$(@D)
 	$$(call say,CC   $$@)

@@ -40,6 +40,8 @@ docs: default
 lint_c := $(shell find include $(wildcard support runtime backends tuner sweep calibrate conform contract db reports \
             cli tools examples tests bench) -name '*.[ch]' | sort)
 syntax_c := $(filter-out examples/% tests/villains/% tests/many/% tests/crooked/%,$(filter %.c,$(lint_c)))
+syntax_c := $(filter-out examples/% tests/villains/% tests/many/% $(if $(filter cuda,$(PLUGINS)),,backends/cuda/%),\
+              $(filter %.c,$(lint_c)))
 syntax_ok := $(syntax_c:%.c=$(BUILD)/syntax/%.ok)
 scripts_sh := $(sort $(shell grep -lE '^\#!/bin/(ba)?sh' scripts/* .ci/* 2>/dev/null) $(wildcard tests/cli/*.sh))
 
@@ -54,7 +56,8 @@ $(BUILD)/syntax/%.ok: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@touch $@
 
 # A stamp a file: a lint looks again only at what changed.
-format_ok := $(lint_c:%=$(BUILD)/format/%.ok)
+lint_cu := $(sort $(wildcard backends/*/kernels/*.cu backends/*/kernels/*.cuh))
+format_ok := $(patsubst %,$(BUILD)/format/%.ok,$(lint_c) $(lint_cu))
 shell_ok := $(scripts_sh:%=$(BUILD)/shell/%.ok)
 
 $(BUILD)/format/%.ok: % .clang-format

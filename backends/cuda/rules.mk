@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Assay authors
+# Built where a CUDA toolkit is: cuda.h and cublasLt.h for their types, nvcc for the kernels.
+# Libraries are opened at run time only.
+CUDA_HOME ?= /usr/local/cuda
+NVCC := $(wildcard $(CUDA_HOME)/bin/nvcc)
+ifneq ($(and $(NVCC),$(wildcard $(CUDA_HOME)/include/cuda.h),$(wildcard $(CUDA_HOME)/include/cublasLt.h)),)
+PLUGINS += cuda
+cuda_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
+
+# Machine code for each generation that this nvcc knows, and PTX of the newest for what follows.
+nvcc_known := $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
+nvcc_archs := $(filter $(nvcc_known),80 86 89 90 100 120)
+# Contraction is off: what is fused says so, and bits do not depend on who compiled.
+NVCC_FLAGS := -O3 --fmad=false -std=c++17 \
+    $(foreach a,$(nvcc_archs),-gencode arch=compute_$(a),code=sm_$(a)) \
+    $(foreach a,$(lastword $(nvcc_archs)),-gencode arch=compute_$(a),code=compute_$(a))
+
+# Sanitized builds have the same kernels: those are made once, beside the builds.
+cuda_made := $(if $(filter build build/%,$(BUILD)),build,$(BUILD))/cuda
+cuda_CFLAGS := -isystem $(CUDA_HOME)/include -I$(cuda_made)
+
+cuda_HASHED := $(sort $(wildcard backends/cuda/kernels/*.cu))
+cuda_stems := $(patsubst backends/cuda/kernels/%.cu,%,$(cuda_HASHED))
+cuda_fatbins := $(cuda_stems:%=$(cuda_made)/%.fatbin)
+cuda_texts := $(cuda_stems:%=$(cuda_made)/%.text)
+cuda_headers := $(wildcard backends/cuda/kernels/*.cuh backends/cuda/kernels/*.h)
+cuda_sizes := $(BUILD)/gen/cuda_image_sizes.h
+
+# What enters the hash of a .cu file beside its tokens: flags, and which nvcc this is.
+nvcc_version := $(lastword $(shell $(NVCC) --version | grep -o 'V[0-9.]*'))
+$(foreach f,$(cuda_HASHED),$(eval CFLAGS_$(f) := $(NVCC_FLAGS) nvcc-$(nvcc_version)))
+
+# What ptxas says of registers and spills is kept for the tests.
+$(cuda_fatbins): $(cuda_made)/%.fatbin: backends/cuda/kernels/%.cu $(cuda_headers) $(NVCC) \
+    backends/cuda/rules.mk
+	@mkdir -p $(@D)
+	$(call say,NVCC $@)
+	$(Q)$(NVCC) -fatbin $(NVCC_FLAGS) -Xptxas -v -I. $< -o $@ 2>$(@:.fatbin=.ptxas) || \
+	    { cat $(@:.fatbin=.ptxas) >&2; exit 1; }
+
+$(cuda_texts): $(cuda_made)/%.text: backends/cuda/kernels/%.cu $(cuda_headers) scripts/flatten
+	@mkdir -p $(@D)
+	$(Q)scripts/flatten $< >$@
+
+$(cuda_sizes): $(cuda_fatbins)
+	@mkdir -p $(@D)
+	$(Q)for stem in $(cuda_stems:cuda_%=%); do \
+	    echo "#define CUDA_IMAGE_SIZE_$$stem $$(stat -c %s $(cuda_made)/cuda_$$stem.fatbin)u"; \
+	done >$@
+
+$(BUILD)/plugin/cuda/backends/cuda/cuda_images.o: $(cuda_fatbins) $(cuda_texts) $(cuda_sizes)
+$(BUILD)/syntax/backends/cuda/cuda_images.ok: $(cuda_sizes)
+$(BUILD)/gen/cuda_source_hash.c: $(cuda_headers) $(cuda_sizes)
+endif
