@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Assay authors
 # tests/unit/test_<module>.c is one program each; tests/support/*.c is linked into all of them.
-unit_srcs    := $(sort $(wildcard tests/unit/test_*.c))
+# Those of kernels that this machine cannot compile are left out.
+unit_srcs    := $(filter-out $(if $(filter cuda,$(PLUGINS)),,tests/unit/test_cuda_kernels.c), \
+                  $(sort $(wildcard tests/unit/test_*.c)))
 support_objs := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
 test_objs    := $(patsubst %.c,$(BUILD)/obj/%.o,$(unit_srcs)) $(support_objs)
 UNIT_TESTS   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit_srcs))

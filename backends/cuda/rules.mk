@@ -52,4 +52,11 @@ $(cuda_sizes): $(cuda_fatbins)
 $(BUILD)/plugin/cuda/backends/cuda/cuda_images.o: $(cuda_fatbins) $(cuda_texts) $(cuda_sizes)
 $(BUILD)/syntax/backends/cuda/cuda_images.ok: $(cuda_sizes)
 $(BUILD)/gen/cuda_source_hash.c: $(cuda_headers) $(cuda_sizes)
+
+# The test of launches has a device of its own behind them.
+$(BUILD)/tests/test_cuda_kernels: $(patsubst %.c,$(BUILD)/plugin/cuda/%.o, \
+    $(wildcard backends/cuda/cuda_kernel_*.c backends/cuda/cuda_blaslt*.c) \
+    backends/cuda/cuda_rows.c backends/cuda/cuda_images.c) $(BUILD)/plugin/cuda/source_hash.o
+CFLAGS_tests/unit/test_cuda_kernels.c := -isystem $(CUDA_HOME)/include \
+    -DCUDA_MADE='"$(abspath $(cuda_made))"'
 endif
