@@ -11,10 +11,19 @@
 #include "backends/cuda/kernels/cuda_shapes.h"
 #include "runtime/op_params.h"
 
-enum { WARP = 32, CLASSES = 4, SHORT_BLOCK = 128, LONG_ROW = 16384, BLOCKS_A_UNIT = 8 };
+enum {
+    WARP = 32,
+    CLASSES = 4,
+    SHORT_BLOCK = 128,
+    USUAL_BLOCK = 512,
+    LONG_ROW = 16384,
+    BLOCKS_A_UNIT = 8,
+    WALKING_THREADS = 1024 /* a multiprocessor: their registers are full */
+};
 
 typedef struct rows_op {
     const cuda_image *image;
+    const cuda_source *source;
     const char *held[CUDA_TYPES][CLASSES]; /* 1, 2, 4, 8 vectors a thread */
     const char *single[CUDA_TYPES];
     const char *figures[2][CUDA_TYPES], *apply[2][CUDA_TYPES]; /* by vectors; one by one */
@@ -33,11 +42,11 @@ typedef struct rows_op {
     {                                                               \
         stem "_f32" suffix, stem "_f16" suffix, stem "_bf16" suffix \
     }
-#define ROWS_OP(op, bytes)                                                 \
-    {                                                                      \
-        &cuda_image_##op, HELD(#op), EACH(#op, "_single"),                 \
-            {EACH(#op "_figures", ""), EACH(#op "_figures", "_single")},   \
-            {EACH(#op "_apply", ""), EACH(#op "_apply", "_single")}, bytes \
+#define ROWS_OP(op, bytes)                                                    \
+    {                                                                         \
+        &cuda_image_##op, &cuda_source_##op, HELD(#op), EACH(#op, "_single"), \
+            {EACH(#op "_figures", ""), EACH(#op "_figures", "_single")},      \
+            {EACH(#op "_apply", ""), EACH(#op "_apply", "_single")}, bytes    \
     }
 static const rows_op softmax_op = ROWS_OP(softmax, 8);
 static const rows_op layer_norm_op = ROWS_OP(layer_norm, 16);
@@ -216,35 +225,112 @@ static bool are_few(const assay_launch *launch, const rows_job *job)
     return job->place.cols >= LONG_ROW && units > 0 && job->place.rows * 4 <= (uint64_t)units;
 }
 
+/* parts, block: 0 leaves it to what is usual. */
+static assay_status run_job(const assay_launch *launch, rows_job *job, uint64_t parts,
+                            uint64_t block)
+{
+    const bool fits = job->vectors * job->vector <= CUDA_ROW_BLOCK * CUDA_ROW_HELD;
+
+    if (job->place.rows == 0 || job->place.cols == 0)
+        return ASSAY_OK;
+    if (parts > 0)
+        return run_parts(launch, job, parts);
+    if (!fits || are_few(launch, job))
+        return run_parts(launch, job, parts_for(launch, job));
+    return run_held(launch, job, block > 0 ? block : USUAL_BLOCK);
+}
+
 static assay_status run_rows(const assay_launch *launch, const rows_op *op, double eps)
 {
     const int64_t *t = launch->tunables;
     rows_job job = job_of(launch, op, eps);
-    const bool fits = job.vectors * job.vector <= CUDA_ROW_BLOCK * CUDA_ROW_HELD;
 
-    if (job.place.rows == 0 || job.place.cols == 0)
-        return ASSAY_OK;
-    if (t[CUDA_ROW_TUNABLE_PARTS] > 0)
-        return run_parts(launch, &job, (uint64_t)t[CUDA_ROW_TUNABLE_PARTS]);
-    if (!fits || are_few(launch, &job))
-        return run_parts(launch, &job, parts_for(launch, &job));
-    return run_held(launch, &job, (uint64_t)t[CUDA_ROW_TUNABLE_BLOCK]);
+    return run_job(launch, &job, (uint64_t)t[CUDA_ROW_TUNABLE_PARTS],
+                   (uint64_t)t[CUDA_ROW_TUNABLE_BLOCK]);
 }
 
-assay_status cuda_softmax_rows(const assay_launch *launch)
+/* ---- compiled at run time: exactly as many vectors a thread as a row needs ---------------------
+ */
+
+static const char *each_option(uint64_t each)
 {
-    return run_rows(launch, &softmax_op, 0.0);
+    static const char *const options[] = {
+        "-DCUDA_ROW_PER=1",  "-DCUDA_ROW_PER=2",  "-DCUDA_ROW_PER=3",  "-DCUDA_ROW_PER=4",
+        "-DCUDA_ROW_PER=5",  "-DCUDA_ROW_PER=6",  "-DCUDA_ROW_PER=7",  "-DCUDA_ROW_PER=8",
+        "-DCUDA_ROW_PER=9",  "-DCUDA_ROW_PER=10", "-DCUDA_ROW_PER=11", "-DCUDA_ROW_PER=12",
+        "-DCUDA_ROW_PER=13", "-DCUDA_ROW_PER=14", "-DCUDA_ROW_PER=15", "-DCUDA_ROW_PER=16"};
+
+    return each <= sizeof options / sizeof *options ? options[each - 1] : NULL;
 }
 
-assay_status cuda_layer_norm(const assay_launch *launch)
+static const char *block_option(uint64_t block)
 {
-    return run_rows(launch, &layer_norm_op, ASSAY__REAL(launch->problem, layer_norm_last_dim, eps));
+    return block == 128   ? "-DCUDA_ROW_BLOCK=128"
+           : block == 256 ? "-DCUDA_ROW_BLOCK=256"
+           : block == 512 ? "-DCUDA_ROW_BLOCK=512"
+                          : "-DCUDA_ROW_BLOCK=1024";
 }
 
-assay_status cuda_rms_norm(const assay_launch *launch)
+/* Blocks that walk over rows: as many as are on the device at once. */
+static uint64_t walkers(const assay_launch *launch, uint64_t rows, uint64_t block)
 {
-    return run_rows(launch, &rms_norm_op, ASSAY__REAL(launch->problem, rms_norm_last_dim, eps));
+    const int units = cuda_device_limits(launch->instance)->multiprocessors;
+    const uint64_t blocks = (uint64_t)(units > 0 ? units : 1) * (WALKING_THREADS / block);
+
+    return rows < blocks ? rows : blocks;
 }
+
+static assay_status run_compiled(const assay_launch *launch, rows_job *job, uint64_t each)
+{
+    static const char *const types[CUDA_TYPES] = {
+        "-DCUDA_ROW_TYPE=cuda_f32", "-DCUDA_ROW_TYPE=cuda_f16", "-DCUDA_ROW_TYPE=cuda_bf16"};
+    const uint64_t block = (uint64_t)launch->tunables[CUDA_WALK_TUNABLE_BLOCK];
+    const bool is_ahead = launch->tunables[CUDA_WALK_TUNABLE_AHEAD] != 0;
+    const char *const options[] = {CUDA_NO_CONTRACTION,
+                                   types[job->type],
+                                   each_option(each),
+                                   block_option(block),
+                                   is_ahead ? "-DCUDA_ROW_AHEAD=1" : "-DCUDA_ROW_AHEAD=0",
+                                   NULL};
+    const uint64_t rows = job->place.rows;
+    const cuda_grid grid = {
+        .groups = {is_ahead ? walkers(launch, rows, block) : rows, 1, 1},
+        .threads = {(uint32_t)warps_of(cuda_parts_of(job->vectors, each)), 1, 1},
+    };
+    void *arguments[] = {&job->place, &job->eps};
+    CUfunction function;
+
+    ASSAY_TRY(cuda_compiled(launch->instance, job->op->source, options, "jit", &function));
+    return cuda_enqueue(launch, function, &grid, arguments);
+}
+
+/* Rows that a block can neither hold nor fill a warp of, and single elements, go as they do without
+ * a compiler. */
+static assay_status run_walk(const assay_launch *launch, const rows_op *op, double eps)
+{
+    rows_job job = job_of(launch, op, eps);
+    const uint64_t each =
+        cuda_parts_of(job.vectors, (uint64_t)launch->tunables[CUDA_WALK_TUNABLE_BLOCK]);
+    const bool is_held = each > 0 && each * job.vector <= CUDA_ROW_HELD * 2;
+
+    if (job.place.rows == 0 || !is_held || job.vector == 1 || job.vectors <= WARP)
+        return run_job(launch, &job, 0, 0);
+    return run_compiled(launch, &job, each);
+}
+
+#define ENTRIES(name, op, eps)                                      \
+    assay_status cuda_##name(const assay_launch *launch)            \
+    {                                                               \
+        return run_rows(launch, &op##_op, eps);                     \
+    }                                                               \
+    assay_status cuda_##name##_compiled(const assay_launch *launch) \
+    {                                                               \
+        return run_walk(launch, &op##_op, eps);                     \
+    }
+
+ENTRIES(softmax_rows, softmax, 0.0)
+ENTRIES(layer_norm, layer_norm, ASSAY__REAL(launch->problem, layer_norm_last_dim, eps))
+ENTRIES(rms_norm, rms_norm, ASSAY__REAL(launch->problem, rms_norm_last_dim, eps))
 
 /* ---- softmax along the middle extent -----------------------------------------------------------
  */

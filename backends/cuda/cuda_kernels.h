@@ -12,30 +12,34 @@
 
 enum { CUDA_MAP_TUNABLE_BLOCK, CUDA_MAP_TUNABLE_UNROLL, CUDA_MAP_TUNABLE_ONCE };
 enum { CUDA_ROW_TUNABLE_BLOCK, CUDA_ROW_TUNABLE_PARTS };
+enum { CUDA_WALK_TUNABLE_BLOCK, CUDA_WALK_TUNABLE_AHEAD };
 enum { CUDA_SUM_TUNABLE_PARTS };
 enum { CUDA_BLASLT_TUNABLE_CHOICE };
 
 /* Of the problem's dtypes they take those of their rows in cuda_rows.c. */
-#define CUDA_KERNELS(X)   \
-    X(add)                \
-    X(relu)               \
-    X(gelu)               \
-    X(gelu_fast)          \
-    X(exp)                \
-    X(exp_fast)           \
-    X(add_compiled)       \
-    X(relu_compiled)      \
-    X(gelu_compiled)      \
-    X(gelu_fast_compiled) \
-    X(exp_compiled)       \
-    X(exp_fast_compiled)  \
-    X(cast)               \
-    X(softmax_rows)       \
-    X(softmax_columns)    \
-    X(layer_norm)         \
-    X(rms_norm)           \
-    X(sum_reduce)         \
-    X(blaslt_matmul)      \
+#define CUDA_KERNELS(X)      \
+    X(add)                   \
+    X(relu)                  \
+    X(gelu)                  \
+    X(gelu_fast)             \
+    X(exp)                   \
+    X(exp_fast)              \
+    X(add_compiled)          \
+    X(relu_compiled)         \
+    X(gelu_compiled)         \
+    X(gelu_fast_compiled)    \
+    X(exp_compiled)          \
+    X(exp_fast_compiled)     \
+    X(cast)                  \
+    X(softmax_rows)          \
+    X(softmax_columns)       \
+    X(layer_norm)            \
+    X(rms_norm)              \
+    X(softmax_rows_compiled) \
+    X(layer_norm_compiled)   \
+    X(rms_norm_compiled)     \
+    X(sum_reduce)            \
+    X(blaslt_matmul)         \
     X(blaslt_linear)
 
 #define X(name) assay_status cuda_##name(const assay_launch *launch);

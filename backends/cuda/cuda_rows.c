@@ -15,6 +15,7 @@
 static const int64_t block_values[] = {128, 256, 512};
 static const int64_t unroll_values[] = {1, 2, 4};
 static const int64_t switch_values[] = {0, 1};
+static const int64_t walk_block_values[] = {128, 256, 512, 1024};
 static const int64_t row_block_values[] = {256, 512, 1024};
 static const int64_t row_part_values[] = {0, 4, 16, 64};
 static const int64_t sum_part_values[] = {0, 1, 8, 64, 512};
@@ -32,6 +33,12 @@ static const assay_tunable row_tunables[] = {
     {"parts", row_part_values, COUNT(row_part_values), 0,
      "blocks a row, in two grids; 0: one if it can hold the row and rows are many"},
 };
+static const assay_tunable walk_tunables[] = {
+    {"block", walk_block_values, COUNT(walk_block_values), 512,
+     "threads a row, each with as many vectors as that leaves it"},
+    {"ahead", switch_values, COUNT(switch_values), 1,
+     "1: blocks walk over rows and load the next one while they work on one"},
+};
 static const assay_tunable sum_tunables[] = {
     {"parts", sum_part_values, COUNT(sum_part_values), 0,
      "parts of a line, summed in a second grid; 0: as many as fill the device"},
@@ -45,7 +52,9 @@ static const assay_tunable choice_tunables[] = {
 #define ROW_CONSTRAINT(cols)                                                     \
     "parts == 0 ? block == 512 or (" cols " > 1024 and " cols " <= 32*block) : " \
     "block == 512 and " cols " >= 1024*parts"
-#define SUM_CONSTRAINT "parts <= 1 or axis >= 64*parts"
+/* At most 64 elements a thread, and a warp or more. */
+#define WALK_CONSTRAINT(cols) "block == 512 or (" cols " <= 64*block - 8 and " cols " >= 4*block)"
+#define SUM_CONSTRAINT        "parts <= 1 or axis >= 64*parts"
 
 /* ---- what they take ----------------------------------------------------------------------------
  */
@@ -120,6 +129,9 @@ static const char *const nvrtc[] = {"libnvrtc", NULL};
 #define BY_BLOCKS(cols, usable)                                     \
     .tunables = row_tunables, .tunable_count = COUNT(row_tunables), \
     .constraint = ROW_CONSTRAINT(cols), .can_run_fn = usable
+#define BY_WALKS(cols, usable)                                                            \
+    .tunables = walk_tunables, .tunable_count = COUNT(walk_tunables), .libraries = nvrtc, \
+    .constraint = WALK_CONSTRAINT(cols), .can_run_fn = usable
 #define BY_PARTS \
     .tunables = sum_tunables, .tunable_count = COUNT(sum_tunables), .constraint = SUM_CONSTRAINT
 #define BY_CHOICE                                                         \
@@ -142,17 +154,21 @@ static const char *const nvrtc[] = {"libnvrtc", NULL};
         cuda_##op##_fast, NO_TUNABLES),                                                        \
         ROW("cuda_" #op "_fast_compiled", op, UNARY, t, 15, map_sources, CLAIM(-1.0, MACHINE), \
             cuda_##op##_fast_compiled, COMPILED)
+#define OVER_ROWS(name, op, shape, t, cols, usable, sources, run)                             \
+    ROW(name, op, shape, t, 10, sources, CLAIM(-1.0, CONFIG), run, BY_BLOCKS(cols, usable)),  \
+        ROW(name "_compiled", op, shape, t, 12, sources, CLAIM(-1.0, CONFIG), run##_compiled, \
+            BY_WALKS(cols, usable))
 #define ROW_ROWS(t, ulp, ...)                                                                    \
-    ROW("cuda_softmax", softmax_last_dim, ROWS, t, 10, softmax_sources, CLAIM(-1.0, CONFIG),     \
-        cuda_softmax_rows, BY_BLOCKS("cols", NULL)),                                             \
-        ROW("cuda_softmax_rows", softmax, UNARY, t, 10, softmax_sources, CLAIM(-1.0, CONFIG),    \
-            cuda_softmax_rows, BY_BLOCKS("axis", last_axis)),                                    \
+    OVER_ROWS("cuda_softmax", softmax_last_dim, ROWS, t, "cols", NULL, softmax_sources,          \
+              cuda_softmax_rows),                                                                \
+        OVER_ROWS("cuda_softmax_rows", softmax, UNARY, t, "axis", last_axis, softmax_sources,    \
+                  cuda_softmax_rows),                                                            \
         ROW("cuda_softmax_columns", softmax, UNARY, t, 10, softmax_sources, CLAIM(-1.0, CONFIG), \
             cuda_softmax_columns, .can_run_fn = earlier_axis),                                   \
-        ROW("cuda_layer_norm", layer_norm_last_dim, ROWS, t, 10, layer_norm_sources,             \
-            CLAIM(-1.0, CONFIG), cuda_layer_norm, BY_BLOCKS("cols", NULL)),                      \
-        ROW("cuda_rms_norm", rms_norm_last_dim, ROWS, t, 10, rms_norm_sources,                   \
-            CLAIM(-1.0, CONFIG), cuda_rms_norm, BY_BLOCKS("cols", NULL)),                        \
+        OVER_ROWS("cuda_layer_norm", layer_norm_last_dim, ROWS, t, "cols", NULL,                 \
+                  layer_norm_sources, cuda_layer_norm),                                          \
+        OVER_ROWS("cuda_rms_norm", rms_norm_last_dim, ROWS, t, "cols", NULL, rms_norm_sources,   \
+                  cuda_rms_norm),                                                                \
         ROW("cuda_sum", sum_reduce, UNARY, t, 10, sum_sources, CLAIM(-1.0, CONFIG),              \
             cuda_sum_reduce, BY_PARTS)
 #define CAST_ROWS(to, ulp, from)                                                                \

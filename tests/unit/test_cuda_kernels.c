@@ -5,6 +5,8 @@
  *
  * Launches are linked in with a device of our own behind them, which runs nothing. */
 #include <check.h>
+#include <dlfcn.h>
+#include <nvrtc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -390,11 +392,77 @@ START_TEST(long_or_few_rows_are_split)
 }
 END_TEST
 
+/* ---- compiled at run time ----------------------------------------------------------------------
+ */
+
+static const struct text {
+    const cuda_source *source;
+    const char *options[4];
+} texts[] = {
+    {&cuda_source_map, {"-DCUDA_MAP_TYPE=cuda_f16", "-DCUDA_MAP_UNROLL=4", "-DCUDA_MAP_ONCE=1"}},
+    {&cuda_source_map, {"-DCUDA_MAP_TYPE=cuda_f32", "-DCUDA_MAP_FUNCTION=cuda_relu"}},
+    {&cuda_source_map, {"-DCUDA_MAP_TYPE=cuda_bf16", "-DCUDA_MAP_FUNCTION=cuda_gelu"}},
+    {&cuda_source_map, {"-DCUDA_MAP_TYPE=cuda_f32", "-DCUDA_MAP_FUNCTION=cuda_gelu_fast"}},
+    {&cuda_source_map, {"-DCUDA_MAP_TYPE=cuda_f16", "-DCUDA_MAP_FUNCTION=cuda_exp"}},
+    {&cuda_source_map, {"-DCUDA_MAP_TYPE=cuda_bf16", "-DCUDA_MAP_FUNCTION=cuda_exp_fast"}},
+    {&cuda_source_softmax,
+     {"-DCUDA_ROW_TYPE=cuda_f32", "-DCUDA_ROW_PER=5", "-DCUDA_ROW_BLOCK=256"}},
+    {&cuda_source_layer_norm,
+     {"-DCUDA_ROW_TYPE=cuda_bf16", "-DCUDA_ROW_PER=2", "-DCUDA_ROW_AHEAD=1"}},
+    {&cuda_source_rms_norm, {"-DCUDA_ROW_TYPE=cuda_f16", "-DCUDA_ROW_PER=3", "-DCUDA_ROW_AHEAD=1"}},
+};
+
+/* POSIX lets object pointers stand for functions here; C has no cast for it. */
+static void take(void *library, const char *name, void *slot)
+{
+    void *symbol = dlsym(library, name);
+
+    ck_assert_msg(symbol != NULL, "%s", name);
+    memcpy(slot, &symbol, sizeof symbol);
+}
+
+static void *open_compiler(void)
+{
+    void *library = dlopen("libnvrtc.so.13", RTLD_NOW | RTLD_LOCAL);
+
+    return library != NULL ? library : dlopen("libnvrtc.so.12", RTLD_NOW | RTLD_LOCAL);
+}
+
+/* No header is at hand, and no path to one. */
+START_TEST(compiler_takes_every_text_alone)
+{
+    const struct text *t = &texts[_i];
+    const char *options[6] = {"--fmad=false", "--gpu-architecture=compute_90"};
+    void *library = open_compiler();
+    __typeof__(nvrtcCreateProgram) *create;
+    __typeof__(nvrtcCompileProgram) *compile;
+    __typeof__(nvrtcGetProgramLog) *get_log;
+    static char log[1 << 20];
+    nvrtcProgram program;
+    int count = 2;
+
+    if (library == NULL) {
+        printf("NVRTC is not here\n");
+        return;
+    }
+    take(library, "nvrtcCreateProgram", &create);
+    take(library, "nvrtcCompileProgram", &compile);
+    take(library, "nvrtcGetProgramLog", &get_log);
+    for (size_t i = 0; i < COUNT(t->options) && t->options[i] != NULL; i++)
+        options[count++] = t->options[i];
+    ck_assert_int_eq(create(&program, t->source->text, t->source->name, 0, NULL, NULL),
+                     NVRTC_SUCCESS);
+    nvrtcResult result = compile(program, count, options);
+    ck_assert_int_eq(get_log(program, log), NVRTC_SUCCESS);
+    ck_assert_msg(result == NVRTC_SUCCESS, "%s: %s", t->source->name, log);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cuda_kernels");
     TCase *built = tcase_create("built"), *rows = tcase_create("rows"),
-          *launches = tcase_create("launches");
+          *launches = tcase_create("launches"), *compiled = tcase_create("compiled");
 
     tcase_add_loop_test(built, code_spills_nothing_and_is_there_for_several_generations, 0,
                         (int)COUNT(images));
@@ -406,6 +474,9 @@ int main(void)
     suite_add_tcase(suite, built);
     suite_add_tcase(suite, rows);
     suite_add_tcase(suite, launches);
+    tcase_set_timeout(compiled, 60);
+    tcase_add_loop_test(compiled, compiler_takes_every_text_alone, 0, (int)COUNT(texts));
+    suite_add_tcase(suite, compiled);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;

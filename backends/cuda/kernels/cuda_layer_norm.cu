@@ -58,38 +58,41 @@ template <int PER, int VEC> CUDA_INLINE void layer_multiply(float (*v)[VEC], flo
 /* ---- rows in registers -------------------------------------------------------------------------
  */
 
-template <typename T, int VEC, int PER>
-CUDA_INLINE void layer_norm_row(const cuda_rows_place &place, double eps)
-{
-    __shared__ float shared[64];
-    cuda_group<float> group = {shared, blockDim.x, 0};
-    const cuda_row<T, VEC> row = cuda_row_at<T, VEC>(place);
-    const float n = (float)place.cols;
-    float v[PER][VEC], mean, var, scale = 1.0f;
-
-    cuda_row_load<T, VEC, PER>(row, 0.0f, v);
-    /* Each group decides for itself, but a warp goes one way; a block that is a group agrees. */
-#pragma unroll 1
-    for (int again = 0;; again = 1) {
-        mean = cuda_group_reduce<cuda_sum_of, float>(&group, layer_sum<PER, VEC>(v)) / n;
-        cuda_row_fill<T, VEC, PER>(row, mean, v);
-        var = cuda_group_reduce<cuda_sum_of, float>(&group, layer_squares<PER, VEC>(v, mean)) / n;
-        if (again || __all_sync(0xffffffffu, row.hi == 0 || norm_in_range(var, eps)))
-            break;
-        cuda_row_fill<T, VEC, PER>(row, 0.0f, v);
-        const float largest =
-            cuda_group_reduce<cuda_max_of, float>(&group, layer_largest<PER, VEC>(v));
-        scale = norm_in_range(var, eps) ? 1.0f : norm_scale(largest);
-        layer_multiply<PER, VEC>(v, scale);
+struct layer_norm_rows {
+    CUDA_INLINE float outside()
+    {
+        return 0.0f;
     }
-    const float inverse = norm_inverse(var, eps, scale);
+    /* Each group decides for itself whether to scale, but a warp goes one way; where the block is
+     * the group, all of its threads hold the same figures. */
+    template <typename T, int VEC, int PER>
+    CUDA_INLINE void work(cuda_group<float> *group, const cuda_row<T, VEC> &row, float n,
+                          double eps, float (*v)[VEC])
+    {
+        float mean, var, scale = 1.0f;
+
+#pragma unroll 1
+        for (int again = 0;; again = 1) {
+            mean = cuda_group_reduce<cuda_sum_of, float>(group, layer_sum<PER, VEC>(v)) / n;
+            cuda_row_fill<T, VEC, PER>(row, mean, v);
+            var =
+                cuda_group_reduce<cuda_sum_of, float>(group, layer_squares<PER, VEC>(v, mean)) / n;
+            if (again || __all_sync(0xffffffffu, row.hi == 0 || norm_in_range(var, eps)))
+                break;
+            cuda_row_fill<T, VEC, PER>(row, 0.0f, v);
+            const float largest =
+                cuda_group_reduce<cuda_max_of, float>(group, layer_largest<PER, VEC>(v));
+            scale = norm_in_range(var, eps) ? 1.0f : norm_scale(largest);
+            layer_multiply<PER, VEC>(v, scale);
+        }
+        const float inverse = norm_inverse(var, eps, scale);
 #pragma unroll
-    for (int u = 0; u < PER; u++)
+        for (int u = 0; u < PER; u++)
 #pragma unroll
-        for (int k = 0; k < VEC; k++)
-            v[u][k] = (v[u][k] - mean) * inverse;
-    cuda_row_store<T, VEC, PER>(row, v);
-}
+            for (int k = 0; k < VEC; k++)
+                v[u][k] = (v[u][k] - mean) * inverse;
+    }
+};
 
 /* ---- parts of rows -----------------------------------------------------------------------------
  */
@@ -243,5 +246,5 @@ CUDA_INLINE void layer_norm_apply(const cuda_parts_place &place, layer_figures *
     }
 }
 
-CUDA_ROW_KERNELS(layer_norm, layer_norm_row)
+CUDA_ROW_KERNELS(layer_norm, layer_norm_rows)
 CUDA_PART_KERNELS(layer_norm, layer_figures)

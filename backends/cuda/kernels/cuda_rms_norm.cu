@@ -42,28 +42,30 @@ template <int PER, int VEC> CUDA_INLINE void rms_multiply(float (*v)[VEC], float
 /* ---- rows in registers -------------------------------------------------------------------------
  */
 
-template <typename T, int VEC, int PER>
-CUDA_INLINE void rms_norm_row(const cuda_rows_place &place, double eps)
-{
-    __shared__ float shared[64];
-    cuda_group<float> group = {shared, blockDim.x, 0};
-    const cuda_row<T, VEC> row = cuda_row_at<T, VEC>(place);
-    const float n = (float)place.cols;
-    float v[PER][VEC], square, scale = 1.0f;
-
-    cuda_row_load<T, VEC, PER>(row, 0.0f, v);
-    square = cuda_group_reduce<cuda_sum_of, float>(&group, rms_squares<PER, VEC>(v)) / n;
-    /* Each group decides for itself, but a warp goes one way; a block that is a group agrees. */
-    if (!__all_sync(0xffffffffu, row.hi == 0 || norm_in_range(square, eps))) {
-        const float largest =
-            cuda_group_reduce<cuda_max_of, float>(&group, rms_largest<PER, VEC>(v));
-        scale = norm_in_range(square, eps) ? 1.0f : norm_scale(largest);
-        rms_multiply<PER, VEC>(v, scale);
-        square = cuda_group_reduce<cuda_sum_of, float>(&group, rms_squares<PER, VEC>(v)) / n;
+struct rms_norm_rows {
+    CUDA_INLINE float outside()
+    {
+        return 0.0f;
     }
-    rms_multiply<PER, VEC>(v, norm_inverse(square, eps, scale));
-    cuda_row_store<T, VEC, PER>(row, v);
-}
+    /* Each group decides for itself whether to scale, but a warp goes one way; where the block is
+     * the group, all of its threads hold the same figure. */
+    template <typename T, int VEC, int PER>
+    CUDA_INLINE void work(cuda_group<float> *group, const cuda_row<T, VEC> &row, float n,
+                          double eps, float (*v)[VEC])
+    {
+        float scale = 1.0f;
+        float square = cuda_group_reduce<cuda_sum_of, float>(group, rms_squares<PER, VEC>(v)) / n;
+
+        if (!__all_sync(0xffffffffu, row.hi == 0 || norm_in_range(square, eps))) {
+            const float largest =
+                cuda_group_reduce<cuda_max_of, float>(group, rms_largest<PER, VEC>(v));
+            scale = norm_in_range(square, eps) ? 1.0f : norm_scale(largest);
+            rms_multiply<PER, VEC>(v, scale);
+            square = cuda_group_reduce<cuda_sum_of, float>(group, rms_squares<PER, VEC>(v)) / n;
+        }
+        rms_multiply<PER, VEC>(v, norm_inverse(square, eps, scale));
+    }
+};
 
 /* ---- parts of rows -----------------------------------------------------------------------------
  */
@@ -159,5 +161,5 @@ CUDA_INLINE void rms_norm_apply(const cuda_parts_place &place, rms_figures *entr
     }
 }
 
-CUDA_ROW_KERNELS(rms_norm, rms_norm_row)
+CUDA_ROW_KERNELS(rms_norm, rms_norm_rows)
 CUDA_PART_KERNELS(rms_norm, rms_figures)

@@ -3,8 +3,12 @@
 /* backends/cuda/kernels/cuda_row.cuh -- rows that a group of threads keeps in registers.
  *
  * A row is read once and written once.  A thread holds PER vectors of VEC elements as f32, its
- * vectors `lanes` apart; blocks are lanes x rows.  PER * VEC is at most CUDA_ROW_HELD,
- * so that a block of CUDA_ROW_BLOCK threads has registers enough. */
+ * vectors `lanes` apart; blocks are lanes x rows.  PER * VEC is at most CUDA_ROW_HELD, so that a
+ * block of CUDA_ROW_BLOCK threads has registers enough.
+ *
+ * A compiler at run time makes one kernel alone, named jit, of CUDA_ROW_TYPE, CUDA_ROW_PER and
+ * CUDA_ROW_BLOCK; with CUDA_ROW_AHEAD 1 blocks walk over rows, and the next row is on its way while
+ * one is worked on. */
 #ifndef BACKENDS_CUDA_KERNELS_CUDA_ROW_CUH
 #define BACKENDS_CUDA_KERNELS_CUDA_ROW_CUH
 
@@ -27,9 +31,9 @@ template <typename T, int VEC> struct cuda_row {
     bool has_edges; /* vectors of it are in part outside */
 };
 
-template <typename T, int VEC> CUDA_INLINE cuda_row<T, VEC> cuda_row_at(const cuda_rows_place &p)
+template <typename T, int VEC>
+CUDA_INLINE cuda_row<T, VEC> cuda_row_at(const cuda_rows_place &p, cuda_index index)
 {
-    const cuda_index index = (cuda_index)blockIdx.x * blockDim.y + threadIdx.y;
     cuda_row<T, VEC> row = {0, 0, 0, 0, false};
 
     if (index >= p.rows)
@@ -56,11 +60,11 @@ template <int VEC> CUDA_INLINE unsigned cuda_row_step()
     return blockDim.x * VEC;
 }
 
-/* All loads are on their way before the first is used. */
+/* Sends for the whole vectors of a row; the others get `fill`. */
 template <typename T, int VEC, int PER>
-CUDA_INLINE void cuda_row_load(const cuda_row<T, VEC> &row, float fill, float (*v)[VEC])
+CUDA_INLINE void cuda_row_fetch(const cuda_row<T, VEC> &row, float fill,
+                                typename cuda_access<T, VEC>::raw *raw)
 {
-    typename cuda_access<T, VEC>::raw raw[PER];
     float outside[VEC];
 
 #pragma unroll
@@ -73,6 +77,13 @@ CUDA_INLINE void cuda_row_load(const cuda_row<T, VEC> &row, float fill, float (*
         if (e >= row.lo && e + VEC <= row.hi)
             raw[u] = cuda_access<T, VEC>::load(row.x + e);
     }
+}
+
+/* What was fetched as f32, with the elements of vectors in part outside. */
+template <typename T, int VEC, int PER>
+CUDA_INLINE void cuda_row_take(const cuda_row<T, VEC> &row, float fill,
+                               const typename cuda_access<T, VEC>::raw *raw, float (*v)[VEC])
+{
 #pragma unroll
     for (int u = 0; u < PER; u++)
         cuda_access<T, VEC>::unpack(raw[u], v[u]);
@@ -131,32 +142,73 @@ template <int VEC> CUDA_INLINE float cuda_vector_sum(const float *v)
     return s[0];
 }
 
-/* Entry points of one op: <op>_<dtype>_<PER> by vectors, <op>_<dtype>_single element by element.
- * body<T, VEC, PER>(place, eps). */
-#define CUDA_ROW_KERNEL(name, body, T, VEC, PER)                 \
+/* Op::outside() is what elements outside a row have at first; Op::work<T, VEC, PER>(group, row, n,
+ * eps, v) turns a row of n elements in v into its results. */
+#if defined(CUDA_ROW_AHEAD) && CUDA_ROW_AHEAD
+template <typename Op, typename T, int VEC, int PER>
+CUDA_INLINE void cuda_rows_run(const cuda_rows_place &place, double eps)
+{
+    __shared__ float shared[64];
+    cuda_group<float> group = {shared, blockDim.x, 0};
+    const cuda_index step = (cuda_index)gridDim.x * blockDim.y;
+    cuda_index first = (cuda_index)blockIdx.x * blockDim.y;
+    cuda_row<T, VEC> row = cuda_row_at<T, VEC>(place, first + threadIdx.y);
+    typename cuda_access<T, VEC>::raw raw[PER];
+    float v[PER][VEC];
+
+    cuda_row_fetch<T, VEC, PER>(row, Op::outside(), raw);
+    for (; first < place.rows; first += step) { /* the same for all threads of a block */
+        const cuda_row<T, VEC> next = cuda_row_at<T, VEC>(place, first + step + threadIdx.y);
+        cuda_row_take<T, VEC, PER>(row, Op::outside(), raw, v);
+        cuda_row_fetch<T, VEC, PER>(next, Op::outside(), raw);
+        Op::template work<T, VEC, PER>(&group, row, (float)place.cols, eps, v);
+        cuda_row_store<T, VEC, PER>(row, v);
+        row = next;
+    }
+}
+#else
+template <typename Op, typename T, int VEC, int PER>
+CUDA_INLINE void cuda_rows_run(const cuda_rows_place &place, double eps)
+{
+    __shared__ float shared[64];
+    cuda_group<float> group = {shared, blockDim.x, 0};
+    const cuda_row<T, VEC> row =
+        cuda_row_at<T, VEC>(place, (cuda_index)blockIdx.x * blockDim.y + threadIdx.y);
+    typename cuda_access<T, VEC>::raw raw[PER];
+    float v[PER][VEC];
+
+    cuda_row_fetch<T, VEC, PER>(row, Op::outside(), raw);
+    cuda_row_take<T, VEC, PER>(row, Op::outside(), raw, v);
+    Op::template work<T, VEC, PER>(&group, row, (float)place.cols, eps, v);
+    cuda_row_store<T, VEC, PER>(row, v);
+}
+#endif
+
+/* Entry points of one op: <op>_<dtype>_<PER> by vectors, <op>_<dtype>_single element by element. */
+#define CUDA_ROW_KERNEL(name, Op, T, VEC, PER)                   \
     extern "C" __global__ void __launch_bounds__(CUDA_ROW_BLOCK) \
         name(cuda_rows_place place, double eps)                  \
     {                                                            \
-        body<T, VEC, PER>(place, eps);                           \
+        cuda_rows_run<Op, T, VEC, PER>(place, eps);              \
     }
 #ifdef CUDA_ROW_TYPE
-#define CUDA_ROW_KERNELS(op, body) \
-    CUDA_ROW_KERNEL(jit, body, CUDA_ROW_TYPE, cuda_type<CUDA_ROW_TYPE>::vec, CUDA_ROW_PER)
+#define CUDA_ROW_KERNELS(op, Op) \
+    CUDA_ROW_KERNEL(jit, Op, CUDA_ROW_TYPE, cuda_type<CUDA_ROW_TYPE>::vec, CUDA_ROW_PER)
 #else
-#define CUDA_ROW_KERNELS(op, body)                                     \
-    CUDA_ROW_KERNEL(op##_f32_1, body, cuda_f32, 4, 1)                  \
-    CUDA_ROW_KERNEL(op##_f32_2, body, cuda_f32, 4, 2)                  \
-    CUDA_ROW_KERNEL(op##_f32_4, body, cuda_f32, 4, 4)                  \
-    CUDA_ROW_KERNEL(op##_f32_8, body, cuda_f32, 4, 8)                  \
-    CUDA_ROW_KERNEL(op##_f16_1, body, cuda_f16, 8, 1)                  \
-    CUDA_ROW_KERNEL(op##_f16_2, body, cuda_f16, 8, 2)                  \
-    CUDA_ROW_KERNEL(op##_f16_4, body, cuda_f16, 8, 4)                  \
-    CUDA_ROW_KERNEL(op##_bf16_1, body, cuda_bf16, 8, 1)                \
-    CUDA_ROW_KERNEL(op##_bf16_2, body, cuda_bf16, 8, 2)                \
-    CUDA_ROW_KERNEL(op##_bf16_4, body, cuda_bf16, 8, 4)                \
-    CUDA_ROW_KERNEL(op##_f32_single, body, cuda_f32, 1, CUDA_ROW_HELD) \
-    CUDA_ROW_KERNEL(op##_f16_single, body, cuda_f16, 1, CUDA_ROW_HELD) \
-    CUDA_ROW_KERNEL(op##_bf16_single, body, cuda_bf16, 1, CUDA_ROW_HELD)
+#define CUDA_ROW_KERNELS(op, Op)                                     \
+    CUDA_ROW_KERNEL(op##_f32_1, Op, cuda_f32, 4, 1)                  \
+    CUDA_ROW_KERNEL(op##_f32_2, Op, cuda_f32, 4, 2)                  \
+    CUDA_ROW_KERNEL(op##_f32_4, Op, cuda_f32, 4, 4)                  \
+    CUDA_ROW_KERNEL(op##_f32_8, Op, cuda_f32, 4, 8)                  \
+    CUDA_ROW_KERNEL(op##_f16_1, Op, cuda_f16, 8, 1)                  \
+    CUDA_ROW_KERNEL(op##_f16_2, Op, cuda_f16, 8, 2)                  \
+    CUDA_ROW_KERNEL(op##_f16_4, Op, cuda_f16, 8, 4)                  \
+    CUDA_ROW_KERNEL(op##_bf16_1, Op, cuda_bf16, 8, 1)                \
+    CUDA_ROW_KERNEL(op##_bf16_2, Op, cuda_bf16, 8, 2)                \
+    CUDA_ROW_KERNEL(op##_bf16_4, Op, cuda_bf16, 8, 4)                \
+    CUDA_ROW_KERNEL(op##_f32_single, Op, cuda_f32, 1, CUDA_ROW_HELD) \
+    CUDA_ROW_KERNEL(op##_f16_single, Op, cuda_f16, 1, CUDA_ROW_HELD) \
+    CUDA_ROW_KERNEL(op##_bf16_single, Op, cuda_bf16, 1, CUDA_ROW_HELD)
 #endif
 
 #endif

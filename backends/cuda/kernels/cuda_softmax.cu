@@ -8,38 +8,40 @@
 
 #define SOFTMAX_LEAST __uint_as_float(0xff800000u)
 
-template <typename T, int VEC, int PER>
-CUDA_INLINE void softmax_row(const cuda_rows_place &place, double unused)
-{
-    __shared__ float shared[64];
-    cuda_group<float> group = {shared, blockDim.x, 0};
-    const cuda_row<T, VEC> row = cuda_row_at<T, VEC>(place);
-    float v[PER][VEC], max = SOFTMAX_LEAST, sum = 0.0f;
-
-    (void)unused;
-    cuda_row_load<T, VEC, PER>(row, SOFTMAX_LEAST, v);
-#pragma unroll
-    for (int u = 0; u < PER; u++)
-#pragma unroll
-        for (int k = 0; k < VEC; k++)
-            max = fmaxf(max, v[u][k]);
-    max = cuda_group_reduce<cuda_max_of, float>(&group, max);
-#pragma unroll
-    for (int u = 0; u < PER; u++) {
-#pragma unroll
-        for (int k = 0; k < VEC; k++)
-            v[u][k] = expf(v[u][k] - max);
-        sum += cuda_vector_sum<VEC>(v[u]);
+struct softmax_rows {
+    CUDA_INLINE float outside()
+    {
+        return SOFTMAX_LEAST;
     }
-    sum = cuda_group_reduce<cuda_sum_of, float>(&group, sum);
-    const float scale = 1.0f / sum;
+    template <typename T, int VEC, int PER>
+    CUDA_INLINE void work(cuda_group<float> *group, const cuda_row<T, VEC> &row, float n,
+                          double eps, float (*v)[VEC])
+    {
+        float max = SOFTMAX_LEAST, sum = 0.0f;
+
+        (void)row, (void)n, (void)eps;
 #pragma unroll
-    for (int u = 0; u < PER; u++)
+        for (int u = 0; u < PER; u++)
 #pragma unroll
-        for (int k = 0; k < VEC; k++)
-            v[u][k] *= scale;
-    cuda_row_store<T, VEC, PER>(row, v);
-}
+            for (int k = 0; k < VEC; k++)
+                max = fmaxf(max, v[u][k]);
+        max = cuda_group_reduce<cuda_max_of, float>(group, max);
+#pragma unroll
+        for (int u = 0; u < PER; u++) {
+#pragma unroll
+            for (int k = 0; k < VEC; k++)
+                v[u][k] = expf(v[u][k] - max);
+            sum += cuda_vector_sum<VEC>(v[u]);
+        }
+        sum = cuda_group_reduce<cuda_sum_of, float>(group, sum);
+        const float scale = 1.0f / sum;
+#pragma unroll
+        for (int u = 0; u < PER; u++)
+#pragma unroll
+            for (int k = 0; k < VEC; k++)
+                v[u][k] *= scale;
+    }
+};
 
 /* ---- figures of a part: its maximum and the sum by it ------------------------------------------
  */
@@ -191,7 +193,7 @@ CUDA_INLINE void softmax_columns(const T *x, T *y, cuda_index axis, cuda_index i
         softmax_columns<cuda_##t>(x, y, axis, inner);                                          \
     }
 
-CUDA_ROW_KERNELS(softmax, softmax_row)
+CUDA_ROW_KERNELS(softmax, softmax_rows)
 CUDA_PART_KERNELS(softmax, float2)
 #ifndef CUDA_ROW_TYPE
 SOFTMAX_COLUMN_KERNEL(f32)
