@@ -5,6 +5,7 @@
  * cuBLASLt leads with rank 0, ours have 10, what a compiler makes at run time 12, fast forms 14:
  * those err more, and stand here as far as the bounds of their ops allow. */
 #include "backends/cuda/cuda_kernels.h"
+#include "backends/cuda/cuda_manifest.h"
 #include "runtime/op_params.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -205,3 +206,5 @@ const assay_kernel_desc cuda_rows[] = {
     EACH(CAST_ROWS, ASSAY_BF16),
 };
 const size_t cuda_row_count = COUNT(cuda_rows);
+
+CUDA_MANIFEST(cuda_rows);

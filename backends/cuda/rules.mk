@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Assay authors
-# Built where a CUDA toolkit is: cuda.h and cublasLt.h for their types, nvcc for the kernels.
-# Libraries are opened at run time only.
-CUDA_HOME ?= /usr/local/cuda
-NVCC := $(wildcard $(CUDA_HOME)/bin/nvcc)
-ifneq ($(and $(NVCC),$(wildcard $(CUDA_HOME)/include/cuda.h),$(wildcard $(CUDA_HOME)/include/cublasLt.h)),)
+# Built where a CUDA toolkit is, 13 or later: headers for their types, nvcc for the kernels.  The
+# summary of scripts/probe says what is missing.  Libraries are opened at run time only.
+cuda_root := $(firstword $(foreach r,$(CUDA_HOME) /usr/local/cuda,$(if $(wildcard $(r)/include/cuda.h),$(r))))
+cuda_version := $(if $(cuda_root),$(shell sed -n 's/^.define CUDA_VERSION \([0-9]*\)...$$/\1/p' $(cuda_root)/include/cuda.h))
+cuda_cupti := $(firstword $(wildcard $(cuda_root)/include/cupti.h $(cuda_root)/extras/CUPTI/include/cupti.h))
+NVCC := $(wildcard $(cuda_root)/bin/nvcc)
+ifneq ($(and $(filter-out 9 10 11 12,$(cuda_version)),$(cuda_cupti),$(NVCC),\
+    $(wildcard $(cuda_root)/include/nvrtc.h),$(wildcard $(cuda_root)/include/cublasLt.h)),)
 PLUGINS += cuda
 cuda_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
+cuda_includes := -isystem $(cuda_root)/include -isystem $(cuda_root)/extras/CUPTI/include
 
 # Machine code for each generation that this nvcc knows, and PTX of the newest for what follows.
 nvcc_known := $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
@@ -18,7 +22,7 @@ NVCC_FLAGS := -O3 --fmad=false -std=c++17 \
 
 # Sanitized builds have the same kernels: those are made once, beside the builds.
 cuda_made := $(if $(filter build build/%,$(BUILD)),build,$(BUILD))/cuda
-cuda_CFLAGS := -isystem $(CUDA_HOME)/include -I$(cuda_made)
+cuda_CFLAGS := $(cuda_includes) -I$(cuda_made)
 
 cuda_HASHED := $(sort $(wildcard backends/cuda/kernels/*.cu))
 cuda_stems := $(patsubst backends/cuda/kernels/%.cu,%,$(cuda_HASHED))
@@ -58,6 +62,5 @@ $(BUILD)/tests/test_cuda_kernels: $(patsubst %.c,$(BUILD)/plugin/cuda/%.o, \
     $(wildcard backends/cuda/cuda_kernel_*.c backends/cuda/cuda_blaslt*.c) \
     backends/cuda/cuda_rows.c backends/cuda/cuda_images.c) $(BUILD)/plugin/cuda/source_hash.o
 test_cuda_kernels_LIBS := $(BUILD)/lib/libassay.a
-CFLAGS_tests/unit/test_cuda_kernels.c := -isystem $(CUDA_HOME)/include \
-    -DCUDA_MADE='"$(abspath $(cuda_made))"'
+CFLAGS_tests/unit/test_cuda_kernels.c := $(cuda_includes) -DCUDA_MADE='"$(abspath $(cuda_made))"'
 endif
