@@ -13,7 +13,7 @@
 
 enum {
     WARP = 32,
-    CLASSES = 4,
+    POWERS = 4,
     SHORT_BLOCK = 128,
     USUAL_BLOCK = 512,
     LONG_ROW = 16384,
@@ -24,7 +24,7 @@ enum {
 typedef struct rows_op {
     const cuda_image *image;
     const cuda_source *source;
-    const char *held[CUDA_TYPES][CLASSES]; /* 1, 2, 4, 8 vectors a thread */
+    const char *held[CUDA_TYPES][POWERS]; /* 1, 2, 4, 8 vectors a thread */
     const char *single[CUDA_TYPES];
     const char *figures[2][CUDA_TYPES], *apply[2][CUDA_TYPES]; /* by vectors; one by one */
     size_t entry_bytes;
@@ -155,19 +155,19 @@ static rows_shape shape_of(const rows_job *job, uint64_t block)
 
 static const char *held_name(const rows_job *job, uint64_t each)
 {
-    unsigned class = 0;
+    unsigned power = 0;
 
     if (job->vector == 1)
         return job->op->single[job->type];
-    while (1u << class < each)
-        class ++;
-    return job->op->held[job->type][class];
+    while (1u << power < each)
+        power++;
+    return job->op->held[job->type][power];
 }
 
 static assay_status run_held(const assay_launch *launch, rows_job *job, uint64_t block)
 {
     const rows_shape s = shape_of(job, block);
-    const uint64_t together = s.lanes < SHORT_BLOCK && s.lanes <= WARP ? SHORT_BLOCK / s.lanes : 1;
+    const uint64_t together = s.lanes <= WARP ? SHORT_BLOCK / s.lanes : 1;
     const cuda_grid grid = {
         .groups = {cuda_parts_of(job->place.rows, together), 1, 1},
         .threads = {(uint32_t)s.lanes, (uint32_t)together, 1},
