@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/cuda/cuda_kernel_rows.c -- launches of softmax and the norms over rows.
  *
- * A row that 1024 threads can hold in registers has a group of threads of its own, several groups a
+ * A row that a block can hold in registers has a group of threads of its own, several groups a
  * block for short rows.  Longer ones, and long ones that are too few for the device, are split over
  * blocks in two grids, see cuda_part.cuh. */
 #include "backends/cuda/cuda_images.h"
@@ -311,7 +311,11 @@ static assay_status run_walk(const assay_launch *launch, const rows_op *op, doub
     rows_job job = job_of(launch, op, eps);
     const uint64_t each =
         cuda_parts_of(job.vectors, (uint64_t)launch->tunables[CUDA_WALK_TUNABLE_BLOCK]);
-    const bool is_held = each > 0 && each * job.vector <= CUDA_ROW_HELD * 2;
+    /* Registers of a thread: 64 with 1024 threads, else 128 and more. */
+    const uint64_t most = launch->tunables[CUDA_WALK_TUNABLE_BLOCK] > CUDA_ROW_BLOCK
+                              ? CUDA_ROW_HELD / 2
+                              : CUDA_ROW_HELD * 2;
+    const bool is_held = each > 0 && each * job.vector <= most;
 
     if (job.place.rows == 0 || !is_held || job.vector == 1 || job.vectors <= WARP)
         return run_job(launch, &job, 0, 0);

@@ -51,11 +51,12 @@ static const assay_tunable choice_tunables[] = {
 
 /* A block matters for rows that a warp cannot hold and `block` threads can. */
 #define ROW_CONSTRAINT(cols)                                                     \
-    "parts == 0 ? block == 512 or (" cols " > 1024 and " cols " <= 32*block) : " \
+    "parts == 0 ? block == 512 or (" cols " > 1024 and " cols " <= 16*block) : " \
     "block == 512 and " cols " >= 1024*parts"
-/* At most 64 elements a thread, and a warp or more. */
-#define WALK_CONSTRAINT(cols) "block == 512 or (" cols " <= 64*block - 8 and " cols " >= 4*block)"
-#define SUM_CONSTRAINT        "parts <= 1 or axis >= 64*parts"
+/* At most 64 elements a thread, of 1024 threads 16, and a warp or more. */
+#define WALK_CONSTRAINT(cols) \
+    "block == 512 or (" cols " <= (block == 1024 ? 16 : 64)*block - 8 and " cols " >= 4*block)"
+#define SUM_CONSTRAINT "parts <= 1 or axis >= 64*parts"
 
 /* ---- what they take ----------------------------------------------------------------------------
  */

@@ -16,9 +16,10 @@ cuda_includes := -isystem $(cuda_root)/include -isystem $(cuda_root)/extras/CUPT
 nvcc_known := $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
 nvcc_archs := $(filter $(nvcc_known),80 86 89 90 100 120)
 # Contraction is off: what is fused says so, and bits do not depend on who compiled.
+nvcc_newest := $(lastword $(nvcc_archs))
 NVCC_FLAGS := -O3 --fmad=false -std=c++17 \
-    $(foreach a,$(nvcc_archs),-gencode arch=compute_$(a),code=sm_$(a)) \
-    $(foreach a,$(lastword $(nvcc_archs)),-gencode arch=compute_$(a),code=compute_$(a))
+    $(foreach a,$(filter-out $(nvcc_newest),$(nvcc_archs)),-gencode arch=compute_$(a),code=sm_$(a)) \
+    -gencode arch=compute_$(nvcc_newest),code=[sm_$(nvcc_newest),compute_$(nvcc_newest)]
 
 # Sanitized builds have the same kernels: those are made once, beside the builds.
 cuda_made := $(if $(filter build build/%,$(BUILD)),build,$(BUILD))/cuda

