@@ -61,7 +61,7 @@ $(BUILD)/gen/cuda_source_hash.c: $(cuda_headers) $(cuda_sizes)
 # The test of launches has a device of its own behind them.
 $(BUILD)/tests/test_cuda_kernels: $(patsubst %.c,$(BUILD)/plugin/cuda/%.o, \
     $(wildcard backends/cuda/cuda_kernel_*.c backends/cuda/cuda_blaslt*.c) \
-    backends/cuda/cuda_rows.c backends/cuda/cuda_images.c) $(BUILD)/plugin/cuda/source_hash.o
+    $(addprefix backends/cuda/cuda_,rows.c images.c libraries.c)) $(BUILD)/plugin/cuda/source_hash.o
 test_cuda_kernels_LIBS := $(BUILD)/lib/libassay.a
 CFLAGS_tests/unit/test_cuda_kernels.c := $(cuda_includes) -DCUDA_MADE='"$(abspath $(cuda_made))"'
 endif

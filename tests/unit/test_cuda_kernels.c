@@ -171,7 +171,7 @@ START_TEST(code_hardly_spills_and_is_there_for_several_generations)
                                 "loads",
                                 &stack, &stores, &loads),
                          3);
-        ck_assert_msg(stack <= 16 && stores <= 16 && loads <= 16, "%s: %.600s", images[_i]->name,
+        ck_assert_msg(stack <= 16 && stores <= 16 && loads <= 32, "%s: %.600s", images[_i]->name,
                       line);
         entries++;
     }
@@ -374,7 +374,7 @@ START_TEST(long_or_few_rows_are_split)
 
     for (size_t i = 0; i < cuda_row_count; i++) {
         const assay_kernel_desc *d = &cuda_rows[i];
-        if (d->op != ASSAY_OP_rms_norm_last_dim)
+        if (strcmp(d->name, "cuda_rms_norm") != 0)
             continue;
         for (size_t k = 0; k < COUNT(cases); k++) {
             plugin_case c;
