@@ -107,6 +107,8 @@ static const char *const blaslt_sources[] = {
     "backends/cuda/cuda_blaslt.c", "backends/cuda/cuda_blaslt_plan.c",
     "backends/cuda/cuda_kernel_fill.c", "backends/cuda/kernels/cuda_fill.cu", NULL};
 
+/* Without the driver, those that need nothing else are not there either. */
+static const char *const driver[] = {"libcuda", NULL};
 static const char *const blaslt[] = {"libcublasLt", NULL};
 static const char *const nvrtc[] = {"libnvrtc", NULL};
 
@@ -130,16 +132,17 @@ static const char *const nvrtc[] = {"libnvrtc", NULL};
     .constraint = "once == 0 or block == 256"
 #define BY_BLOCKS(cols, usable)                                     \
     .tunables = row_tunables, .tunable_count = COUNT(row_tunables), \
-    .constraint = ROW_CONSTRAINT(cols), .can_run_fn = usable
+    .constraint = ROW_CONSTRAINT(cols), .can_run_fn = usable, .libraries = driver
 #define BY_WALKS(cols, usable)                                                            \
     .tunables = walk_tunables, .tunable_count = COUNT(walk_tunables), .libraries = nvrtc, \
     .constraint = WALK_CONSTRAINT(cols), .can_run_fn = usable
-#define BY_PARTS \
-    .tunables = sum_tunables, .tunable_count = COUNT(sum_tunables), .constraint = SUM_CONSTRAINT
+#define BY_PARTS                                                                                  \
+    .tunables = sum_tunables, .tunable_count = COUNT(sum_tunables), .constraint = SUM_CONSTRAINT, \
+    .libraries = driver
 #define BY_CHOICE                                                         \
     .tunables = choice_tunables, .tunable_count = COUNT(choice_tunables), \
     .can_run_fn = cuda_blaslt_usable, .libraries = blaslt
-#define NO_TUNABLES .tunables = NULL
+#define NO_TUNABLES .libraries = driver
 
 /* As built, and compiled at run time; claimed ulp 0 or -1 for all types. */
 #define MAP_ROWS(t, ulp, op, shape, claimed)                                                 \
@@ -166,7 +169,7 @@ static const char *const nvrtc[] = {"libnvrtc", NULL};
         OVER_ROWS("cuda_softmax_rows", softmax, UNARY, t, "axis", last_axis, softmax_sources,    \
                   cuda_softmax_rows),                                                            \
         ROW("cuda_softmax_columns", softmax, UNARY, t, 10, softmax_sources, CLAIM(-1.0, CONFIG), \
-            cuda_softmax_columns, .can_run_fn = earlier_axis),                                   \
+            cuda_softmax_columns, .can_run_fn = earlier_axis, .libraries = driver),              \
         OVER_ROWS("cuda_layer_norm", layer_norm_last_dim, ROWS, t, "cols", NULL,                 \
                   layer_norm_sources, cuda_layer_norm),                                          \
         OVER_ROWS("cuda_rms_norm", rms_norm_last_dim, ROWS, t, "cols", NULL, rms_norm_sources,   \
