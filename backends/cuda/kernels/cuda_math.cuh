@@ -61,6 +61,8 @@ struct cuda_gelu {
     CUDA_INLINE float of(float x)
     {
         float minus_u = x * fmaf(x * x, -0x1.2444f2p-4f, -0x1.988454p+0f);
+        if (minus_u > 80.0f) /* e^-u overflows before the result vanishes; 1 is nothing beside it */
+            return x * expf(-minus_u);
         return x * cuda_reciprocal(1.0f + expf(minus_u));
     }
 };
@@ -70,6 +72,8 @@ struct cuda_gelu_fast {
     CUDA_INLINE float of(float x)
     {
         float minus_u = x * fmaf(x * x, -0.102943240f, -2.30220820f);
+        if (minus_u > 115.0f) /* in two steps, of which the last may leave the normal numbers */
+            return x * cuda_exp2_flushed(64.0f - minus_u) * 0x1p-64f;
         return x * cuda_reciprocal(1.0f + cuda_exp2_flushed(minus_u));
     }
 };
