@@ -180,10 +180,10 @@ static const char *const nvrtc[] = {"libnvrtc", NULL};
     ROW("cuda_cast", cast, PAIR, (from, to), 10, cast_sources, CLAIM(0.0, ANYWHERE), cuda_cast, \
         NO_TUNABLES)
 #define MATMUL_ROW(pair)                                                                 \
-    ROW("cublaslt_gemm", matmul, MATRICES, pair, 0, blaslt_sources, CLAIM(-1.0, ABSENT), \
+    ROW("cublaslt_gemm", matmul, MATRICES, pair, 0, blaslt_sources, CLAIM(-1.0, CONFIG), \
         cuda_blaslt_matmul, BY_CHOICE)
 #define LINEAR_ROW(t)                                                                          \
-    ROW("cublaslt_bias_gemm", fused_linear, LINEAR, t, 0, blaslt_sources, CLAIM(-1.0, ABSENT), \
+    ROW("cublaslt_bias_gemm", fused_linear, LINEAR, t, 0, blaslt_sources, CLAIM(-1.0, CONFIG), \
         cuda_blaslt_linear, BY_CHOICE)
 
 const assay_kernel_desc cuda_rows[] = {

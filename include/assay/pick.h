@@ -110,9 +110,10 @@ typedef struct assay_open_options {
      * at, so that no library is opened for them alone; a question about another op is refused with
      * that reason, and routes of other ops are counted neither as usable nor as idle. */
     const char *ops;
-    /* Comma list of backends on devices elsewhere that questions may be about, NULL: all; the others
-     * are left out, so that no driver is opened for them.  "": operands lie in the host's memory.
-     * One such backend and nothing else: as of `backends`, whose place it takes for that. */
+    /* Comma list of backends on devices elsewhere that questions may be about, NULL: all; the
+     * others are left out, so that no driver is opened for them.  "": operands lie in the host's
+     * memory. One such backend and nothing else: as of `backends`, whose place it takes for that.
+     */
     const char *devices;
 } assay_open_options;
 

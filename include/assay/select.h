@@ -123,10 +123,10 @@ typedef struct assay_selection {
 
 /* The backend of the highest priority among those that are available, have every feature and meet
  * the rest of the request; of equal priorities the kind with the higher default; of equals the
- * one with kernels for more ops, then the first by name.  (The seed means the first registered and keeps the last.)  Oracles and
- * explicit-only backends are taken only when pinned.
- * request NULL: no demands.  ASSAY_UNSUPPORTED: none matches; the text has each one's reason.
- * ASSAY_INVALID: the request has a kind or feature that does not exist. */
+ * one with kernels for more ops, then the first by name.  (The seed means the first registered and
+ * keeps the last.)  Oracles and explicit-only backends are taken only when pinned. request NULL: no
+ * demands.  ASSAY_UNSUPPORTED: none matches; the text has each one's reason. ASSAY_INVALID: the
+ * request has a kind or feature that does not exist. */
 assay_status assay_select(assay_registry *registry, const assay_select_request *request,
                           assay_selection *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* sweep/sweep_place.c -- where a sweep measures: on the host, or on the device of one backend.
+/* sweep/sweep_device.c -- where a sweep measures: on the host, or on the device of one backend.
  *
  * What is measured on different devices is valid in different deployments and never paired, so that
  * each place is a sweep of its own: its lock, its rows, its routes. */
