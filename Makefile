@@ -122,7 +122,7 @@ $(BUILD)/bin/assay: $(cli_objs) $(TOOL_A) $(LIB_A)
 # backends/<name>/rules.mk sets PLUGINS += <name> and may set <name>_SRCS, _CFLAGS, _LIBS,
 # _RUNTIME_SRCS, _DIR, _OUT; CFLAGS_<path of a .c file> holds flags of that file alone. Files named *_avx2.c
 # get AVX2, FMA and F16C, *_avx512.c also AVX-512 F, VL, BW and DQ, which is why they may be entered
-# only behind the run-time check. _HASHED are sources that its own rules.mk compiles (CUDA C): they
+# only behind the run-time check. _HASHED are sources that its own rules.mk compiles (CUDA C, GLSL): they
 # are in the table of source hashes, each with its CFLAGS_<path>.
 # tools/codehash makes the table of source hashes that backends/source_hash.h declares. Every object
 # holds the number of sources, and objects are intermediate files, whose absence alone makes nothing
@@ -159,7 +159,7 @@ $$(BUILD)/plugin/$(1)/%.o: %.c $$(BUILD)/gen/flags.txt $$($(1)_list) $$(wildcard
 	$$(call say,CC   $$@)
 	$$(Q)$$($(1)_compile) $$($(1)_CFLAGS) $$(call own_flags,$$<) -c $$< -o $$@
 $$(BUILD)/gen/$(1)_source_hash.c: $$($(1)_table) $$(CODEHASH) $$(BUILD)/gen/flags.txt $$($(1)_list) \
-    $$(wildcard $$($(1)_DIR)/*.h backends/*.h runtime/*.h include/assay/*) | $$(GEN_HEADERS)
+    $$(wildcard $$($(1)_DIR)/*.h $$($(1)_DIR)/*.glsl backends/*.h runtime/*.h include/assay/*) | $$(GEN_HEADERS)
 	$$(call say,HASH $$@)
 	$$(Q)$$(CODEHASH) --flags '$$(strip $$(CODEFLAGS) $$($(1)_CFLAGS))' \
 	    $$(call hash_flags,$$($(1)_table)) --include $$(BUILD) \

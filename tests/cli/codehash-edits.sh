@@ -108,6 +108,18 @@ flags="$flags" && codehash --list --flags "$flags" --file-flags backends/cpu/add
 expect "add.c" "$(diff "$WORK/before" "$WORK/now" | sed -n 's/^> [0-9a-f]* backends.cpu.//p')" \
     "flags of one file"
 
+# ---- GLSL ----------------------------------------------------------------------------------------
+glsl=$WORK/glsl
+mkdir -p "$glsl/k"
+printf '#version 450\n#extension GL_GOOGLE_include_directive : require\n#include "part.glsl"\nvoid main() { x[0] = HALF + 1.5; }\n' >"$glsl/k/add.comp"
+printf '#define HALF 0.5 /* why */\nlayout(local_size_x_id = 0) in;\n' >"$glsl/k/part.glsl"
+shader() { codehash --list --root "$glsl" -o - t k/add.comp; }
+shader >"$WORK/shader"
+sed -i 's,/\* why \*/,// so,; s/_id = 0/_id=0/' "$glsl/k/part.glsl"
+shader | diff "$WORK/shader" - || fail "a comment and spacing in GLSL changed a hash"
+sed -i 's/0\.5/0.25/' "$glsl/k/part.glsl"
+! shader | diff -q "$WORK/shader" - >/dev/null || fail "a constant in included GLSL changes nothing"
+
 # ---- the table is C and holds the same digests ---------------------------------------------------
 codehash --flags "$flags" --root "$base" -o "$WORK/table.c" tree_hash $files
 cat >"$WORK/main.c" <<'END'
