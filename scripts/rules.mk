@@ -40,7 +40,7 @@ docs: default
 lint_c := $(shell find include $(wildcard support runtime backends tuner sweep calibrate conform contract db reports \
             cli tools examples tests bench) -name '*.[ch]' | sort)
 unbuilt_c := $(if $(filter cuda,$(PLUGINS)),,backends/cuda/% tests/unit/test_cuda_kernels.c)
-syntax_c := $(filter-out examples/% tests/villains/% tests/many/% tests/crooked/% $(unbuilt_c),$(filter %.c,$(lint_c)))
+syntax_c := $(filter-out examples/% tests/villains/% tests/many/% tests/crooked/% $(unbuilt_c) $(SYNTAX_LACKS),$(filter %.c,$(lint_c)))
 syntax_ok := $(syntax_c:%.c=$(BUILD)/syntax/%.ok)
 scripts_sh := $(sort $(shell grep -lE '^\#!/bin/(ba)?sh' scripts/* .ci/* 2>/dev/null) $(wildcard tests/cli/*.sh))
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/vulkan/vulkan_norms.c -- layer_norm and rms_norm, a workgroup a row.
+ *
+ * Work model: rows x cols elements, read three or four times, of which all but the first come from
+ * a cache where a row fits one. */
+#include "backends/vulkan/vulkan_kernels.h"
+
+typedef struct arguments {
+    uint64_t x, y;
+    uint32_t rows, cols;
+    float eps;
+    uint32_t unused;
+} arguments;
+
+_Static_assert(ASSAY__PARAM_INDEX(layer_norm_last_dim, eps) ==
+                   ASSAY__PARAM_INDEX(rms_norm_last_dim, eps),
+               "one parameter by place");
+
+assay_status vulkan_norm(const assay_launch *launch)
+{
+    const assay_tensor *y = &launch->operands[1];
+    const bool is_layer = launch->problem->op == ASSAY_OP_layer_norm_last_dim;
+    const uint32_t workgroup = (uint32_t)launch->tunables[VULKAN_WORKGROUP];
+    uint64_t at[ASSAY_MAX_OPERANDS];
+
+    if (y->dims[0] == 0 || y->dims[1] == 0)
+        return ASSAY_OK;
+    ASSAY_TRY(vulkan_addresses(launch, at));
+    const arguments push = {.x = at[0],
+                            .y = at[1],
+                            .rows = (uint32_t)y->dims[0],
+                            .cols = (uint32_t)y->dims[1],
+                            .eps = (float)ASSAY__REAL(launch->problem, layer_norm_last_dim, eps)};
+    const vulkan_work work = {
+        .shader =
+            vulkan_variant(is_layer ? VULKAN_SHADER_layer_norm_f32 : VULKAN_SHADER_rms_norm_f32, y),
+        .constants = {workgroup},
+        .shape = {.groups = (uint64_t)y->dims[0],
+                  .local = {workgroup, 1},
+                  .shared_bytes = workgroup * 4,
+                  .push_bytes = sizeof push},
+        .push = &push};
+    return vulkan_run(launch, &work);
+}

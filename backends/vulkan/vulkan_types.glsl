@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* Types of elements, by address.
+ *
+ * Everything is loaded and stored as bits and computed in f32.  f16 and bf16 are converted here by
+ * integer arithmetic: packHalf2x16 may round either way and conversions may flush subnormals, by
+ * the specification; so all that these need of a device is storage of 16 bits. */
+#ifndef VULKAN_TYPES_GLSL
+#define VULKAN_TYPES_GLSL
+
+#extension GL_EXT_buffer_reference : require
+#ifdef NARROW
+#extension GL_EXT_shader_16bit_storage : require
+#endif
+
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer F32s
+{
+    uint v[];
+};
+
+bool is_nan_bits(uint bits)
+{
+    return (bits & 0x7fffffffu) > 0x7f800000u;
+}
+
+uint get_f32(F32s b, uint i)
+{
+    return b.v[i];
+}
+
+void put_f32(F32s b, uint i, uint bits)
+{
+    b.v[i] = bits;
+}
+
+#ifdef NARROW
+layout(buffer_reference, std430, buffer_reference_align = 2) buffer F16s
+{
+    uint16_t v[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 2) buffer BF16s
+{
+    uint16_t v[];
+};
+
+/* Exact. */
+uint f32_of_f16(uint h)
+{
+    const uint sign = (h & 0x8000u) << 16, exponent = h >> 10 & 31u, part = h & 0x3ffu;
+
+    if (exponent == 31u)
+        return sign | 0x7f800000u | part << 13;
+    if (exponent != 0u)
+        return sign | exponent + 112u << 23 | part << 13;
+    if (part == 0u)
+        return sign;
+    const uint top = uint(findMSB(part)); /* part * 2^-24 */
+    return sign | top + 103u << 23 | (part << 23u - top & 0x7fffffu);
+}
+
+/* To nearest, ties to even; NaN stays NaN. */
+uint f16_of_f32(uint b)
+{
+    const uint sign = b >> 16 & 0x8000u, a = b & 0x7fffffffu;
+
+    if (a > 0x7f800000u)
+        return sign | 0x7e00u | (a >> 13 & 0x3ffu);
+    if (a >= 0x477ff000u) /* 65520 and above */
+        return sign | 0x7c00u;
+    if (a >= 0x38800000u) /* normal */
+        return sign | a + 0xfffu + (a >> 13 & 1u) - 0x38000000u >> 13;
+    if (a <= 0x33000000u) /* 2^-25 ties to 0 */
+        return sign;
+    const uint part = (a & 0x7fffffu) | 0x800000u, by = 126u - (a >> 23);
+    const uint rest = part & (1u << by) - 1u, tie = 1u << by - 1u, whole = part >> by;
+    return sign | whole + uint(rest > tie || (rest == tie && (whole & 1u) != 0u));
+}
+
+uint bf16_of_f32(uint b)
+{
+    if (is_nan_bits(b))
+        return b >> 16 | 0x40u;
+    return b + 0x7fffu + (b >> 16 & 1u) >> 16;
+}
+
+uint get_f16(F16s b, uint i)
+{
+    return f32_of_f16(uint(b.v[i]));
+}
+
+uint get_bf16(BF16s b, uint i)
+{
+    return uint(b.v[i]) << 16;
+}
+
+void put_f16(F16s b, uint i, uint bits)
+{
+    b.v[i] = uint16_t(f16_of_f32(bits));
+}
+
+void put_bf16(BF16s b, uint i, uint bits)
+{
+    b.v[i] = uint16_t(bf16_of_f32(bits));
+}
+#endif
+
+/* A shader is compiled for X, read by GET, and for Y, written by PUT. */
+#ifndef X
+#define X   F32s
+#define GET get_f32
+#define PUT put_f32
+#endif
+#define LOAD(buffer_, i)         uintBitsToFloat(GET(buffer_, i))
+#define STORE(buffer_, i, value) PUT(buffer_, i, floatBitsToUint(value))
+
+/* Number of this workgroup in a grid that was folded because no axis is long enough. */
+uint group_number()
+{
+    return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+}
+
+#endif
