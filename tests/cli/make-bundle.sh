@@ -23,8 +23,8 @@ done
 [ $bad -eq 0 ] || exit 1
 [ -x bin/assay ] || exit 0
 bin/assay --version || exit 1
-# What is opened at run time is ours too, whatever this machine has beside it; counters are what it has.
-opened() { LD_DEBUG=files "$1" devices 2>&1 >"$WORK/devices" | sed -nE 's/.*calling init: (.*)/\1/p' | sort -u; }
+# What is opened at run time is ours too, whatever this machine has beside it; counters and Vulkan drivers are what it has.
+opened() { ASSAY_VULKAN=/nonexistent LD_DEBUG=files "$1" devices 2>&1 >"$WORK/devices" | sed -nE 's/.*calling init: (.*)/\1/p' | sort -u; }
 opened bin/assay >"$WORK/opened"
 grep -q '/libc\.so' "$WORK/opened" || { echo "the loader of this system does not tell" && exit 77; }
 for name in $(sed -nE 's/^bundle: (lib(openblas|blis|dnnl|sleef)\.so\.[0-9]+)$/\1/p' "$WORK/log"); do

@@ -123,7 +123,8 @@ static void make_route(const assay_binding *row, assay_route *out)
 
 static bool is_candidate(const assay_binding *row, const plugin_case *c)
 {
-    return row->op == c->problem.op && row->available && row->dtype_count == c->count &&
+    return row->op == c->problem.op && row->available &&
+           row->manifest->location == ASSAY_LOCATION_CPU && row->dtype_count == c->count &&
            memcmp(row->dtypes, c->problem.dtypes, c->count) == 0 &&
            strcmp(row->manifest->name, "fake") != 0;
 }

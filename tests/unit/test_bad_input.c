@@ -313,7 +313,8 @@ static const assay_binding *next_row(int op, size_t *at)
 
 static bool can_run(const assay_binding *row)
 {
-    return row->available && strcmp(row->manifest->name, "fake") != 0;
+    return row->available && row->manifest->location == ASSAY_LOCATION_CPU &&
+           strcmp(row->manifest->name, "fake") != 0;
 }
 
 static const char *name_of(const launch *l)
