@@ -120,7 +120,7 @@ static int each_kernel(assay_op_id op, const char *name, size_t bytes, judge_fn 
     for (int p = 0; p < plugin_count; p++) {
         const assay_manifest *m = plugin_all_at(p);
         source s;
-        if (m->oracle_count > 0 || !open_source(&s, m))
+        if (m->oracle_count > 0 || m->location != ASSAY_LOCATION_CPU || !open_source(&s, m))
             continue;
         for (size_t i = 0; i < m->kernel_count; i++) {
             const assay_kernel_desc *k = &m->kernels[i];
