@@ -35,6 +35,12 @@ cpu=$(sql "SELECT count(*) FROM revision r JOIN kernel k ON k.id = r.kernel WHER
 [[ $(sql "SELECT count(*) FROM $proofs AND passed = 1") == "$cpu" ]] || fail "not every variant has its evidence"
 [[ $(sql "SELECT count(*) FROM $proofs AND passed = 0 AND worst_index = 16803") == 1 ]] || fail "v_rare's input is not stored"
 
+# An op that is judged as a sum: one place off at an input is told, and no fault.
+expect 0 '*' '*' assay sweep --db "$WORK/sum.db" --plugins "$plugins" --op gelu --dtype f16 --shape n=1000 --profile quick \
+    --backend villains --kernel v_nearly
+[ "$(sqlite3 "$WORK/sum.db" "SELECT passed || ' ' || max_ulp || ' ' || worst_index FROM accuracy WHERE stratum = 'exhaustive'")" = '1 1.0 36437' ] ||
+    fail "one place off: $(sqlite3 "$WORK/sum.db" "SELECT passed, max_ulp, worst_index FROM accuracy WHERE stratum = 'exhaustive'")"
+
 # A shape never swept: answered by the error alone, as the cost is not known.
 ask=(assay pick --db "$db" --op exp --dtype bf16 --shape n=777 --max-ulp 1)
 expect 0 '*' '*' "${ask[@]}" --proof exhaustive --json
