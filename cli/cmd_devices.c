@@ -410,6 +410,16 @@ static assay_status print_devices(const found *f)
     return finish(&table);
 }
 
+/* A backend without its driver says so once, with its device. */
+static const char *reason_of(const found *f, const library *l)
+{
+    for (size_t i = 0; i < f->device_count; i++)
+        if (f->devices[i].plugin == l->plugin && f->devices[i].status != ASSAY_OK &&
+            strcmp(f->devices[i].reason, l->reason) == 0)
+            return "as its device";
+    return l->reason;
+}
+
 static assay_status print_libraries(const found *f)
 {
     assay__table table = {0};
@@ -422,7 +432,7 @@ static assay_status print_libraries(const found *f)
         assay__table_cell(&table, l->plugin->manifest->name);
         assay__table_cell(&table, version_of(l));
         assay__table_cellf(&table, "%.12s", l->id.build_id != NULL ? l->id.build_id : "");
-        put_status(&table, l->status, l->reason);
+        put_status(&table, l->status, reason_of(f, l));
     }
     return finish(&table);
 }
