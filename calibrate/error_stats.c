@@ -151,6 +151,17 @@ static void sample_piece(assay_error_stats *stats, const piece *p, const assay_s
     }
 }
 
+/* Below the normal range the format's step does not shrink with the result: half of it is u times
+ * the smallest normal, which f64 itself does not hold, so u divides last. */
+static double rho_of(const assay_ulp_format *format, double abs, double magnitude)
+{
+    if (abs <= 0.0)
+        return 0.0;
+    double rho = abs / fmax(magnitude, format->min_normal) / format->unit_roundoff;
+    /* A magnitude of zero or NaN excuses nothing. */
+    return magnitude > 0.0 && rho < DBL_MAX ? rho : DBL_MAX;
+}
+
 /* rho of every element whose error is a number; `p` has magnitudes. */
 static void add_rho(assay_error_stats *stats, const piece *p, const assay_scan_out *scan)
 {
@@ -161,9 +172,7 @@ static void add_rho(assay_error_stats *stats, const piece *p, const assay_scan_o
         if (!(scan->err[i] >= 0.0) || !isfinite(p->y[i]) || !isfinite(b->hi[j]))
             continue;
         double abs = fabs((p->y[i] - b->hi[j]) - at(b->lo, j));
-        double rho = abs <= 0.0 ? 0.0 : abs / (stats->format.unit_roundoff * b->magnitude[j]);
-        if (!(rho < DBL_MAX)) /* a magnitude of zero or NaN excuses nothing */
-            rho = DBL_MAX;
+        double rho = rho_of(&stats->format, abs, b->magnitude[j]);
         stats->rho_elements++;
         assay__sum_add(&stats->rho_squares, rho < 0x1p20 ? rho * rho : ASSAY_SUM_CAP);
         if (rho > stats->max_rho) {

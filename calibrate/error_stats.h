@@ -59,7 +59,8 @@ typedef struct assay_error_stats {
     assay_error_element worst;                    /* by err_ulp */
     assay_error_element first[ASSAY_ULP_CLASSES]; /* of each class but ORDINARY */
     uint64_t rho_elements;                        /* with a magnitude */
-    double max_rho; /* |y - r| / (unit roundoff of the format * magnitude) */
+    /* |y - r| / (unit roundoff of the format * magnitude, at least the smallest normal number) */
+    double max_rho;
     assay_exact_sum rho_squares;
     assay_error_element worst_rho;
     uint64_t zeros;    /* of the references */

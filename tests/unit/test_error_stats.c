@@ -312,6 +312,28 @@ START_TEST(rho_divides_by_the_magnitude)
 }
 END_TEST
 
+START_TEST(rho_below_the_normal_range_counts_in_steps_of_the_format)
+{
+    static const assay_dtype types[] = {ASSAY_F32, ASSAY_F16, ASSAY_BF16, ASSAY_F64};
+    assay_dtype dtype = types[_i];
+    assay_ulp_format format;
+    ck_assert_int_eq(assay__ulp_format(dtype, false, &format), ASSAY_OK);
+    double step = format.min_subnormal;
+    unsigned char stored[2 * sizeof(double)];
+    /* A result rounded as well as can be, next to an exact one in the normal range. */
+    double values[2] = {3.0 * step, 1.0}, r[2] = {2.5 * step, 1.0}, sizes[2] = {2.5 * step, 1.0};
+    if (dtype == ASSAY_F64) /* the reference has no half steps there */
+        r[0] = sizes[0] = 2.0 * step;
+    ck_assert_int_eq(assay_convert(dtype, stored, ASSAY_F64, values, 2), ASSAY_OK);
+    assay_error_batch b = {.y = stored, .hi = r, .magnitude = sizes, .count = 2};
+    assay_error_stats s;
+    ck_assert_int_eq(assay__error_stats_init(&s, dtype, false), ASSAY_OK);
+    ck_assert_int_eq(assay__error_stats_add(&s, &b), ASSAY_OK);
+    ck_assert_double_eq(s.max_rho, dtype == ASSAY_F64 ? 2.0 : 1.0);
+    assay__error_stats_clear(&s);
+}
+END_TEST
+
 START_TEST(largest_relative_error_need_not_be_the_largest_in_ulps)
 {
     fill();
@@ -680,6 +702,7 @@ int main(void)
     tcase_add_test(figures, two_runs_are_identical);
     tcase_add_test(figures, quantiles_are_exact_for_few_and_close_for_many);
     tcase_add_test(figures, rho_divides_by_the_magnitude);
+    tcase_add_loop_test(figures, rho_below_the_normal_range_counts_in_steps_of_the_format, 0, 4);
     tcase_add_test(figures, largest_relative_error_need_not_be_the_largest_in_ulps);
     tcase_add_test(figures, blind_data_are_mistrusted);
     tcase_add_test(figures, integers_are_right_or_wrong);
