@@ -256,6 +256,8 @@ static assay__conform_verdict mixed_case(assay__conform *c, const assay_problem 
     const assay_status status = row.run(c->engine, &k, buffers, &call);
     ASSAY__HOLDS(status == ASSAY_OK || is_no_kernel(status), "%s gave %s: %.200s", row.name,
                  assay_status_name(status), assay_last_error());
+    if (status != ASSAY_OK)
+        keep_refusal(c); /* before other calls clear its text */
     ASSAY__FINE(narrow(&k, c->engine, buffers));
     if (status == ASSAY_OK) {
         ASSAY__PART(check_record(c, row.name, &k, &record));
@@ -263,7 +265,6 @@ static assay__conform_verdict mixed_case(assay__conform *c, const assay_problem 
         ASSAY__PART(
             assay__case_judge_buffers(c, &k, assay__call_kernel(c, &record, p), buffers, row.name));
     } else {
-        keep_refusal(c);
         ASSAY__PART(assay__case_untouched(c, &k, buffers, row.name));
     }
     ASSAY__FINE(assay__case_free(&k, c->engine, buffers));

@@ -26,3 +26,5 @@ for rule in queue_events faults_delay recover_voids_handles measure_spans memory
     kernels_rms_norm_last_dim kernels_sum_reduce kernels_matmul; do
     grep -q "^pass $rule$" "$WORK/out" || fail "$(grep " $rule" "$WORK/out")"
 done
+# Who is told that a rule was left out is told why.
+! grep -E '^skip .*:[[:space:]]*$' "$WORK/out" || fail "skips without a reason"
