@@ -3,6 +3,7 @@
 /* tests/unit/test_worker_apart.c -- runs and stays on a scripted device whose memory the host does
  * not reach: what is brought over comes back, whole, and nothing of it stays there. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,6 +196,35 @@ START_TEST(apart_inputs_that_were_written_to_are_found)
 }
 END_TEST
 
+/* Kernels of both may stay in one worker: each finds operands where it can reach them. */
+START_TEST(apart_pool_is_not_the_hosts)
+{
+    const char *build = getenv("ASSAY_BUILD");
+    assay__plugins *host_plugins = NULL;
+    assay__plugin *host;
+    char path[512];
+
+    fake_worker_begin("discrete=1; kernel=* ns=1000", "3");
+    assay__worker_problem *w = fake_worker.prepared;
+    (void)snprintf(path, sizeof path, "%s/lib/assay/assay_ref.so", build != NULL ? build : "build");
+    must(assay__plugins_load(path, NULL, &host_plugins));
+    host = assay__plugins_find(host_plugins, "ref");
+    must(assay__plugin_open(host));
+    must(assay__plugin_open(assay__plugins_find(fake_worker.plugins, "fake")));
+
+    must(assay__worker_pool_use(w, device(), 1));
+    const assay__worker_pool *far_pool = w->pool;
+    ck_assert_ptr_eq(far_pool->apart, device());
+    must(assay__worker_pool_use(w, &host->backend, 1));
+    ck_assert_ptr_ne(w->pool, far_pool);
+    ck_assert_ptr_null(w->pool->apart);
+    must(assay__worker_pool_use(w, device(), 1));
+    ck_assert_ptr_eq(w->pool, far_pool);
+    fake_worker_end();
+    assay__plugins_destroy(&host_plugins);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("worker_apart");
@@ -207,6 +237,7 @@ int main(void)
     tcase_add_test(tcase, apart_memory_that_ends_is_one_problem);
     tcase_add_test(tcase, apart_stay_behind_a_run_of_other_inputs);
     tcase_add_test(tcase, apart_inputs_that_were_written_to_are_found);
+    tcase_add_test(tcase, apart_pool_is_not_the_hosts);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
