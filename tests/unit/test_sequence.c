@@ -3,6 +3,7 @@
 /* tests/unit/test_sequence.c -- ops over resident buffers in one go: order, repeats, reads at the
  * end, times with their gaps, and where a failure is found; on a device apart too. */
 #include <check.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,6 +333,19 @@ START_TEST(sequence_without_body_or_reads_is_timed)
 END_TEST
 
 /* Beside the host the device's own clock counts, and the queue is gone afterwards. */
+/* Each queue of the scripted device has one. */
+static size_t threads_here(void)
+{
+    DIR *folder = opendir("/proc/self/task");
+    size_t n = 0;
+
+    ck_assert_ptr_nonnull(folder);
+    while (readdir(folder) != NULL)
+        n++;
+    closedir(folder);
+    return n;
+}
+
 START_TEST(sequence_on_a_device_apart_is_timed_by_events)
 {
     assay_tensor a[3];
@@ -343,7 +357,9 @@ START_TEST(sequence_on_a_device_apart_is_timed_by_events)
     const assay_sequence s = {.struct_size = sizeof s, .prefix = &step, .prefix_count = 1};
     assay_sequence_timing t = {.struct_size = sizeof t, .step_ns = step_ns, .step_cap = 1};
     ck_assert_int_eq(assay_engine_state(engine, &before), ASSAY_OK);
+    const size_t threads = threads_here();
     ck_assert_int_eq(assay_sequence_run(engine, &s, &t, NULL), ASSAY_OK);
+    ck_assert_uint_eq(threads_here(), threads); /* its queue went with it */
     ck_assert_int_eq(t.quality, ASSAY_TIMING_DEVICE);
     ck_assert(isnan(t.resolution_ns));
     ck_assert_int_eq(assay_engine_state(engine, &after), ASSAY_OK);

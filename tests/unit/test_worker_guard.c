@@ -376,6 +376,13 @@ START_TEST(faults_are_noted_with_their_place)
     ck_assert_int_eq(fault_of(overflow, notes), SIGSEGV);
     assay__doing_fault_text(notes, text, sizeof text);
     ck_assert_str_eq(text, "as its stack overflowed");
+    /* A frame of 100 KB begins that far below where the stack ends. */
+    notes->fault_at = notes->fault_stack - 100000;
+    assay__doing_fault_text(notes, text, sizeof text);
+    ck_assert_str_eq(text, "as its stack overflowed");
+    notes->fault_at = notes->fault_stack - (UINT64_C(2) << 20);
+    assay__doing_fault_text(notes, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "at address 0x"));
 }
 END_TEST
 
