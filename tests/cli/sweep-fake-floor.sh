@@ -43,6 +43,10 @@ order() { # DB -- visits in which the twin came first, of each default
         AND v.kind = 'measure' AND v.is_twin = 0 WHERE t.is_twin = 1 AND t.id < v.id GROUP BY t.measurement"
 }
 [ "$(order "$WORK/p.db" | sort | uniq -c | tr -s ' ')" = ' 30 3' ] || fail "the twins' places: $(order "$WORK/p.db")"
+# A place of its own: others come between the two as often as chance has it.
+between=$(sqlite3 "$WORK/p.db" "SELECT count(*) FROM visit t JOIN visit v ON v.measurement = t.measurement AND v.ordinal = t.ordinal
+    AND v.kind = 'measure' AND v.is_twin = 0 WHERE t.is_twin = 1 AND abs(t.id - v.id) > 1")
+[ "$between" -ge 30 ] || fail "nobody came between a default and its twin: $between times of 180"
 
 # What goes on after an interruption learns from the visits that the store has.
 again() { # DB SHAPE -- decides anew from what is there
