@@ -82,11 +82,13 @@ fake_sweep "$db" add n=64 "${two[@]}"
 
 # A thorough sweep asks for more, and is precise only within half as much.
 db=$WORK/h.db
-script 89 'kernel=* ns=10000 sd=0.001 visit_sd=0.006'
+script 89 'kernel=* ns=10000 sd=0.001 visit_sd=0.004'
 expect 0 '*' '' assay sweep --db "$db" --plugins "$WORK/plugins" --backend fake --op add --dtype f32 --shape n=64 --threads 1 \
     --profile thorough --quiet --json "${two[@]}"
 [ "$(ask "SELECT profile || ' ' || (settings_json ->> 'visits') || ' ' || (settings_json ->> 'confirms') FROM sweep")" = 'thorough 10 8' ] || fail "effort"
 [ "$(ask "SELECT max(n) FROM (SELECT count(*) n FROM visit WHERE kind = 'measure' AND is_twin = 0 GROUP BY measurement)")" = 10 ] || fail "visits"
+[ "$(main "hi_ns - m.lo_ns BETWEEN 0.011 * m.median_ns AND 0.018 * m.median_ns" fake_a)" = 1 ] ||
+    fail "$(main lo_ns fake_a) to $(main hi_ns fake_a) shows nothing"
 [ "$(main stop_reason fake_a)" = count ] || fail "precise within $(main lo_ns fake_a) to $(main hi_ns fake_a)"
 
 # A timer that says no time passed: the variant is out with that reason, and the sweep goes on.
