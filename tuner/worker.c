@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/backend_slots.h"
 #include "runtime/doing.h"
 #include "runtime/error.h"
 #include "tuner/peaks.h"
@@ -179,6 +180,16 @@ static const assay__worker_command *find_command(const assay__worker_command *li
     return NULL;
 }
 
+/* Whatever call finds a device lost, kernels ran on it before: to the parent that is a failure of
+ * one of them, as another that a device reports. */
+static assay_status run_command(const assay__worker_command *command, assay__worker_state *s,
+                                assay__message *m, json_t *reply)
+{
+    const assay_status status = command->run(s, m->body, m, reply);
+
+    return status == ASSAY_DEVICE_LOST ? assay__backend_blame(status) : status;
+}
+
 static assay_status dispatch(assay__worker_state *s, assay__message *m, json_t *reply)
 {
     const char *name = json_string_value(json_object_get(m->body, "cmd"));
@@ -192,8 +203,8 @@ static assay_status dispatch(assay__worker_state *s, assay__message *m, json_t *
     if (s->plugins == NULL && command->run != do_hello)
         return assay__fail(ASSAY_NOT_INITIALIZED, "the first request must be hello");
     if (command->run == do_run || command->run == do_time || command->run == do_count)
-        return assay__guard_end(command->run(s, m->body, m, reply), command->run != do_run, reply);
-    status = command->run(s, m->body, m, reply);
+        return assay__guard_end(run_command(command, s, m, reply), command->run != do_run, reply);
+    status = run_command(command, s, m, reply);
     assay__guard_restore(); /* libraries built with -ffast-math change it when they load */
     return status;
 }

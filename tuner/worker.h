@@ -76,6 +76,7 @@ typedef struct assay__worker_problem {
     void *inputs;
     size_t placed; /* which set; `sets`: none yet */
     void *output;  /* between guard pages */
+    bool is_ready; /* a device apart was found to be usable */
     int arena;     /* memory that workers share one after another; -1: none */
     int64_t arena_begin;
     struct assay__worker_pool *pool;  /* borrowed: the one in use; NULL until something is timed */

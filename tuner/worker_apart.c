@@ -20,6 +20,24 @@ bool assay__worker_is_apart(const assay__backend *backend)
            assay__profile_is_apart(&profile);
 }
 
+assay_status assay__worker_apart_ready(assay__worker_problem *w, const assay__backend *backend)
+{
+    if (w->is_ready)
+        return ASSAY_OK;
+    const assay_status status = assay__backend_prepare(backend);
+    w->is_ready = status == ASSAY_OK;
+    /* Lost it can only be by a kernel of the problem before. */
+    if (status == ASSAY_OK || status == ASSAY_NOMEM || status == ASSAY_DEVICE_LOST)
+        return status;
+    return assay__fail_context(ASSAY_UNAVAILABLE, "the device cannot be used");
+}
+
+assay_status assay__worker_blame(const assay__backend *backend, assay_status status)
+{
+    return status == ASSAY_NOMEM && assay__worker_is_apart(backend) ? status
+                                                                    : assay__backend_blame(status);
+}
+
 /* ---- moving ---- */
 
 static assay_status put(const assay__backend *b, assay_buffer to, uint64_t offset, const void *from,
@@ -129,11 +147,12 @@ static assay_status launch(const assay__worker_problem *w, const assay__worker_k
     status = assay__backend_launch(k->backend, k->desc->run, &one);
     if (status == ASSAY_OK)
         status = assay__backend_synchronize(k->backend);
-    return assay__backend_blame(status);
+    return assay__worker_blame(k->backend, status);
 }
 
 static assay_status bring_and_run(assay__worker_problem *w, const assay__worker_kernel *k, lone *l)
 {
+    ASSAY_TRY(assay__worker_apart_ready(w, k->backend));
     ASSAY_TRY(bring(w, k->backend, l));
     ASSAY_TRY(launch(w, k, l));
     ASSAY_TRY(get(k->backend, l->output, 0, w->output, w->out.total));
@@ -145,12 +164,15 @@ assay_status assay__worker_apart_run(assay__worker_problem *w, const assay__work
     lone l = {.has_inputs = false};
     assay_status status = bring_and_run(w, k, &l);
 
-    /* What went wrong is known by now; a lost device takes its buffers along. */
+    /* A lost device takes its buffers along. */
     if (l.has_inputs)
         (void)assay__backend_free(k->backend, l.inputs);
     if (l.has_output)
         (void)assay__backend_free(k->backend, l.output);
-    return status;
+    /* Drivers wait for all of the device where memory is freed: what the kernel began beside the
+     * stream that it was given shows here, and is still his. */
+    return status == ASSAY_OK ? assay__backend_blame(assay__backend_synchronize(k->backend))
+                              : status;
 }
 
 /* ---- the pool ---- */

@@ -17,6 +17,13 @@ bool assay__worker_is_apart(const assay__backend *backend);
  * back there.  ASSAY_DEVICE: it failed, or wrote to its inputs. */
 assay_status assay__worker_apart_run(assay__worker_problem *w, const assay__worker_kernel *k);
 
+/* Once a problem, before the first kernel: the device can be used, or UNAVAILABLE, which is no
+ * kernel's fault, or NOMEM. */
+assay_status assay__worker_apart_ready(assay__worker_problem *w, const assay__backend *backend);
+/* assay__backend_blame, but of a device apart NOMEM stays: who else uses it takes from its memory,
+ * so that only the parent can find out whose fault it is. */
+assay_status assay__worker_blame(const assay__backend *backend, assay_status status);
+
 /* ---- a pool of operand sets there; as those of tuner/worker.h ---- */
 
 /* Bytes to rotate over so that no set is in the device's caches when its turn comes again; as

@@ -116,6 +116,8 @@ assay_status assay__worker_pool_use(assay__worker_problem *w, const assay__backe
     for (w->pool = w->pools; w->pool != NULL; w->pool = w->pool->next)
         if (w->pool->apart == apart)
             return ASSAY_OK;
+    if (apart != NULL)
+        ASSAY_TRY(assay__worker_apart_ready(w, apart));
     assay__worker_pool *p = calloc(1, sizeof *p);
     if (p == NULL)
         return assay__fail(ASSAY_NOMEM, "operand sets");

@@ -14,6 +14,7 @@
 #include "tuner/stats.h"
 #include "tuner/switches.h"
 #include "tuner/worker.h"
+#include "tuner/worker_apart.h"
 #include "tuner/worker_guard.h"
 
 #define MAX_INNER 1000000u
@@ -97,8 +98,9 @@ static assay_status measure(const assay__worker_kernel *k, const assay__worker_p
                                 .sink = take_span,
                                 .cookie = t};
 
-    ASSAY_TRY(assay__backend_blame(t->calls ? assay__backend_measure_calls(k->backend, &what, clock)
-                                            : assay__backend_measure(k->backend, &what, clock)));
+    ASSAY_TRY(assay__worker_blame(k->backend,
+                                  t->calls ? assay__backend_measure_calls(k->backend, &what, clock)
+                                           : assay__backend_measure(k->backend, &what, clock)));
     if (!(clock->resolution_ns >= 0 && clock->resolution_ns < 1e18 && clock->overhead_ns >= 0 &&
           clock->overhead_ns < 1e18 && (unsigned)clock->quality <= ASSAY_TIMING_COUNTERS))
         return assay__fail(ASSAY_NUMERIC,
@@ -316,7 +318,7 @@ static assay_status call_with_other(assay__worker_problem *w, const assay__worke
         status = assay__backend_synchronize(k->backend);
     if (!t->core.is_scripted) /* time passes in timed calls alone there */
         t->called_ns += now_ns() - begin;
-    ASSAY_TRY(assay__backend_blame(status));
+    ASSAY_TRY(assay__worker_blame(k->backend, status));
     ASSAY_TRY(assay__worker_pool_output(w, at, &output));
     *shown = expected == NULL ||
              !assay__worker_output_is(output + w->out.offset, (size_t)w->out.bytes, expected);
