@@ -170,6 +170,17 @@ static assay_status suspect(sweep *s, sweep_problem *p, sweep_candidate *before,
                                          name, said));
 }
 
+/* Once more, in a worker of his own. */
+static assay_status anew(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                         const char *kind)
+{
+    assay__worker_stop(w);
+    c->checked = c->checked && c->verdict != ASSAY__VERDICT_NONE;
+    const assay_status status = assay__sweep_attempt(s, p, c, w, kind);
+    assay__worker_stop(w); /* the next one uses its memory */
+    return status;
+}
+
 assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
                                 sweep_candidate *before, assay__worker **w, const char *kind,
                                 assay_status status)
@@ -182,9 +193,7 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
         return assay__sweep_fate(s, p, c, status);
     assay__text_fit(assay_last_error(), text, sizeof text);
     c->pardoned = true;
-    c->checked = c->checked && c->verdict != ASSAY__VERDICT_NONE;
-    status = assay__sweep_attempt(s, p, c, w, kind);
-    assay__worker_stop(w); /* the next one uses its memory */
+    status = anew(s, p, c, w, kind);
     if (status != ASSAY_OK)
         return assay__sweep_fate(s, p, c, status);
     assay__sweep_name(c, name, sizeof name);
@@ -194,6 +203,12 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
     return suspect(s, p, before, c, text);
 }
 
+/* Behind another in one worker: then it may be that one's doing that a device has no memory. */
+static bool is_bad_end(const sweep *s, assay_status status)
+{
+    return assay__sweep_is_fate(status) || (status == ASSAY_NOMEM && s->place != NULL);
+}
+
 /* Does he fail, or is he wrong, behind the other in a fresh worker? */
 static assay_status is_bad_behind(sweep *s, sweep_problem *p, sweep_candidate *before,
                                   sweep_candidate *behind, bool *is_bad)
@@ -201,7 +216,7 @@ static assay_status is_bad_behind(sweep *s, sweep_problem *p, sweep_candidate *b
     char why[sizeof behind->reason];
     const assay_status status = repeat(s, p, before, behind);
 
-    *is_bad = assay__sweep_is_fate(status);
+    *is_bad = is_bad_end(s, status);
     if (status != ASSAY_OK)
         return *is_bad ? ASSAY_OK : status;
     return assay__sweep_is_wrong(s, p, behind, why, sizeof why, is_bad);
@@ -288,11 +303,112 @@ assay_status assay__sweep_follow(sweep *s, sweep_problem *p, assay__worker *w)
     if (behind == NULL)
         return ASSAY_OK;
     const assay_status status = assay__sweep_run_set(s, p, behind, w, 0);
-    if (assay__sweep_is_fate(status))
+    if (is_bad_end(s, status))
         return failed_behind(s, p, before, behind);
     ASSAY_TRY(status);
     ASSAY_TRY(assay__sweep_is_wrong(s, p, behind, why, sizeof why, &is_wrong));
     return is_wrong ? assay__sweep_spoiled(s, p, behind, before, why, &again) : ASSAY_OK;
+}
+
+/* ---- memory of a device ---- */
+
+#define MOST_OTHERS 3
+
+/* Does anybody else stay at this problem, in a fresh worker?  Those first whose result is known to
+ * be right. */
+static assay_status others_fit(sweep *s, sweep_problem *p, const sweep_candidate *c, bool *fit)
+{
+    int tried = 0;
+
+    *fit = false;
+    for (int known = 1; known >= 0; known--)
+        for (size_t i = 0; i < p->count; i++) {
+            sweep_candidate *other = &p->candidates[i];
+            assay__worker *w = NULL;
+            if (other == c || other->out || other->checked != (known == 1))
+                continue;
+            if (tried++ == MOST_OTHERS)
+                return ASSAY_OK;
+            ASSAY_TRY(assay__sweep_fresh(s, p, &w));
+            const assay_status status = assay__sweep_rehearse(s, p, other, w);
+            assay__worker_stop(&w);
+            *fit = status == ASSAY_OK;
+            if (*fit || status == ASSAY_NOMEM)
+                return ASSAY_OK;
+            if (!assay__sweep_is_fate(status))
+                return status;
+        }
+    return ASSAY_OK;
+}
+
+/* All that he did, in a worker of his own: where he is checked already, a stay alone would not show
+ * what a launch before it has taken. */
+static assay_status all_alone(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                              const char *kind)
+{
+    ASSAY_TRY(assay__sweep_fresh(s, p, w));
+    const assay_status status = assay__sweep_rehearse(s, p, c, *w);
+    if (status == ASSAY_OK)
+        return anew(s, p, c, w, kind);
+    assay__worker_stop(w);
+    return status;
+}
+
+/* Alone there is none for him either: then it is his doing where there is some for others, or else
+ * that of the problem, as NOMEM says. */
+static assay_status short_alone(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
+                                const char *kind, const char *text)
+{
+    bool fit = false;
+
+    ASSAY_TRY(others_fit(s, p, c, &fit));
+    if (!fit)
+        return assay__fail(ASSAY_NOMEM, "%s", text);
+    /* Somebody else may have used the device meanwhile. */
+    const assay_status status = all_alone(s, p, c, w, kind);
+    if (status != ASSAY_NOMEM)
+        return assay__sweep_fate(s, p, c, status);
+    return assay__sweep_fate(
+        s, p, c,
+        assay__fail(ASSAY_DEVICE,
+                    "there is no memory of the device for it, and for others there is: %s", text));
+}
+
+/* Alone there is enough: he who ran before has it, if that comes again. */
+static assay_status short_behind(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                 sweep_candidate *before, const char *text)
+{
+    char name[300], other[300];
+
+    assay__sweep_name(c, name, sizeof name);
+    assay__sweep_name(before, other, sizeof other);
+    assay__sweep_warn(s,
+                      "%s: there was no memory for %s where %s had run before, and alone there is",
+                      p->text, name, other);
+    const assay_status status = before->out ? ASSAY_OK : repeat(s, p, before, c);
+    if (status != ASSAY_NOMEM)
+        return assay__sweep_is_fate(status) ? ASSAY_OK : status;
+    return assay__sweep_fate(s, p, before,
+                             assay__fail(ASSAY_CRASH,
+                                         "takes the device's memory and keeps it, so that there is "
+                                         "none for %s: %s",
+                                         name, text));
+}
+
+assay_status assay__sweep_short(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                sweep_candidate *before, assay__worker **w, const char *kind)
+{
+    char text[sizeof c->reason];
+    assay_status status = ASSAY_NOMEM;
+
+    assay__text_fit(assay_last_error(), text, sizeof text);
+    assay__worker_stop(w); /* with whatever it held */
+    if (before != NULL && before != c)
+        status = all_alone(s, p, c, w, kind);
+    if (status == ASSAY_NOMEM)
+        return short_alone(s, p, c, w, kind, text);
+    ASSAY_TRY(assay__sweep_fate(s, p, c, status));
+    return short_behind(s, p, c, before, text);
 }
 
 /* ---- leaks ---- */

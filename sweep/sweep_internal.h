@@ -380,6 +380,10 @@ json_int_t assay__sweep_span_seed(const sweep *s, const sweep_problem *p, const 
                                   const char *kind);
 /* Is it what a kernel did, so that it is stored, and the sweep goes on? */
 bool assay__sweep_is_fate(assay_status status);
+/* A device had no memory for `c` in a worker where `before` (NULL: nobody) had run: books it of who
+ * took it.  ASSAY_NOMEM: nobody did, the problem is too large for what others have left. */
+assay_status assay__sweep_short(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                sweep_candidate *before, assay__worker **w, const char *kind);
 /* Books such a status of a candidate, with the text of the last error.  Others pass through. */
 assay_status assay__sweep_fate(sweep *s, sweep_problem *p, sweep_candidate *c, assay_status status);
 /* A fresh worker with the problem prepared; that none comes up is nobody's fate. */

@@ -603,6 +603,8 @@ static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, as
 
     if (assay__sweep_is_fate(status))
         status = assay__sweep_blame(s, p, c, before, w, kind, status);
+    else if (status == ASSAY_NOMEM && s->place != NULL)
+        status = assay__sweep_short(s, p, c, before, w, kind);
     if (*w != NULL && (s->is_worker_spent || !assay__worker_alive(*w)))
         assay__worker_stop(w);
     s->served = c;
