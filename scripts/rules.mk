@@ -40,9 +40,9 @@ docs: default
 lint_c := $(shell find include $(wildcard support runtime backends tuner sweep calibrate conform contract db reports \
             cli tools examples tests bench) -name '*.[ch]' | sort)
 unbuilt_c := $(if $(filter cuda,$(PLUGINS)),,backends/cuda/% tests/unit/test_cuda_kernels.c)
-syntax_c := $(filter-out examples/% tests/villains/% tests/many/% tests/crooked/% $(unbuilt_c) $(SYNTAX_LACKS),$(filter %.c,$(lint_c)))
+syntax_c := $(filter-out examples/% tests/villains/% tests/cuda_villains/% tests/many/% tests/crooked/% $(unbuilt_c) $(SYNTAX_LACKS),$(filter %.c,$(lint_c)))
 syntax_ok := $(syntax_c:%.c=$(BUILD)/syntax/%.ok)
-scripts_sh := $(sort $(shell grep -lE '^\#!/bin/(ba)?sh' scripts/* .ci/* 2>/dev/null) $(wildcard tests/cli/*.sh))
+scripts_sh := $(sort $(shell grep -lE '^\#!/bin/(ba)?sh' scripts/* .ci/* 2>/dev/null) $(wildcard tests/cli/*.sh tests/gpu/*.sh))
 
 syntax: $(syntax_ok)
 
@@ -55,7 +55,7 @@ $(BUILD)/syntax/%.ok: %.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@touch $@
 
 # A stamp a file: a lint looks again only at what changed.
-lint_cu := $(sort $(wildcard backends/*/kernels/*.cu backends/*/kernels/*.cuh))
+lint_cu := $(sort $(wildcard backends/*/kernels/*.cu backends/*/kernels/*.cuh tests/cuda_villains/*.cu))
 format_ok := $(patsubst %,$(BUILD)/format/%.ok,$(lint_c) $(lint_cu))
 shell_ok := $(scripts_sh:%=$(BUILD)/shell/%.ok)
 

@@ -40,6 +40,27 @@ crooked_DIR := tests/crooked
 crooked_OUT := $(BUILD)/tests/crooked
 crooked_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
+# Villains on a GPU: the host side of backend cuda, and kernels of their own; likewise.  How they are
+# run there is in tests/gpu/cuda-villains.sh.
+cuda_host := activity device driver error event libraries life measure memory module nvml nvrtc plugin \
+    queue staging transfer
+ifneq ($(filter cuda,$(PLUGINS)),)
+PLUGINS += cuda_villains
+cuda_villains_DIR := tests/cuda_villains
+cuda_villains_OUT := $(BUILD)/tests/cuda_villains
+cuda_villains_SRCS := $(sort $(wildcard tests/cuda_villains/*.c)) $(cuda_host:%=backends/cuda/cuda_%.c)
+cuda_villains_HASHED := tests/cuda_villains/cuda_villains_kernels.cu
+cuda_villains_CFLAGS := $(cuda_includes) -I$(cuda_made)
+cuda_villains_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
+CFLAGS_$(cuda_villains_HASHED) := $(NVCC_FLAGS) nvcc-$(nvcc_version)
+cuda_villains_image := $(cuda_made)/cuda_villains_kernels.fatbin
+$(cuda_villains_image): $(cuda_villains_HASHED) $(NVCC) backends/cuda/rules.mk
+	@mkdir -p $(@D)
+	$(call say,NVCC $@)
+	$(Q)$(NVCC) -fatbin $(NVCC_FLAGS) $< -o $@
+$(BUILD)/plugin/cuda_villains/tests/cuda_villains/cuda_villains.o: $(cuda_villains_image)
+endif
+
 .PHONY: unit-tests cli-tests tests test-plugins valgrind-tests
 test-plugins: # its parts are known only after the plug-in rules, see Makefile
 # Two tests install: the man pages must not be made by both at once.
@@ -90,8 +111,7 @@ $(BUILD)/tests/test_rivals: | $(SHADOW)
 cuda_test_root := $(firstword $(foreach r,$(CUDA_HOME) /usr/local/cuda,$(if $(wildcard $(r)/include/cuda.h),$(r))))
 ifneq ($(cuda_test_root),)
 cuda_test_flags := -isystem $(cuda_test_root)/include -isystem $(cuda_test_root)/extras/CUPTI/include
-cuda_host_objs  := $(patsubst %,$(BUILD)/obj/backends/cuda/cuda_%.o,activity device driver error event \
-    libraries life measure memory module nvml nvrtc plugin queue staging transfer)
+cuda_host_objs  := $(cuda_host:%=$(BUILD)/obj/backends/cuda/cuda_%.o)
 cuda_stage_objs := $(patsubst %,$(BUILD)/obj/tests/fake_cuda/fake_cuda_%.o,rows stage)
 $(cuda_host_objs) $(cuda_stage_objs): CPPFLAGS_ALL += $(cuda_test_flags) -DASSAY_SOURCE_COUNT=1
 cuda_tests := $(patsubst %,$(BUILD)/tests/%,test_cuda test_cuda_launch test_cuda_measure)
@@ -103,7 +123,7 @@ test_cuda_measure_LIBS := $(test_cuda_LIBS)
 test_objs += $(cuda_host_objs) $(cuda_stage_objs)
 
 FAKE_CUDA := $(BUILD)/tests/fake_cuda/libfake_cuda.so
-$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti memory nvml script stream) \
+$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti memory nvml script stream villains) \
     $(wildcard tests/fake_cuda/*.h) $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK $@)

@@ -23,11 +23,12 @@
  *     cupti=N           what enabling records returns; lose=N: the next N flushes lose one;
  *                       dropped=N: what is told of dropped ones, once
  *
- * Kernels of any image that begins with "FAKE" or ".version":
+ * Kernels of any image that begins with "FAKE" or ".version", or is a fatbin:
  *     fake_add(a, b, y, n)   y[i] = a[i] + b[i], float
  *     fake_count(p)          one more in the uint32_t at p
  *     fake_bad()             an illegal address, which is told by the next wait
- *     assay_empty()          nothing */
+ *     assay_empty()          nothing
+ *     v_*                    those of tests/cuda_villains; v_add takes `ns` once more a round */
 #ifndef ASSAY_TESTS_FAKE_CUDA_H
 #define ASSAY_TESTS_FAKE_CUDA_H
 

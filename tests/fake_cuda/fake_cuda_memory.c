@@ -100,9 +100,18 @@ CUresult CUDAAPI cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
     FAKE_CALL("cuMemAlloc", true, make_device(dptr, bytesize));
 }
 
+/* Waits for all streams, as the driver's does: what is late by then shows in it. */
+static CUresult drop_device(CUdeviceptr dptr)
+{
+    const CUresult late = fake_current()->late;
+
+    fake_current()->late = CUDA_SUCCESS;
+    return late != CUDA_SUCCESS ? late : drop(host_of(dptr), false, false);
+}
+
 CUresult CUDAAPI cuMemFree(CUdeviceptr dptr)
 {
-    FAKE_CALL("cuMemFree", true, drop(host_of(dptr), false, false));
+    FAKE_CALL("cuMemFree", true, drop_device(dptr));
 }
 
 CUresult CUDAAPI cuMemGetInfo(size_t *free, size_t *total)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FAKE_DEVICES = 8, FAKE_FAILS = 16, FAKE_NAMES = 128, FAKE_NODES = 4096, FAKE_ARGS = 4 };
+enum { FAKE_DEVICES = 8, FAKE_FAILS = 16, FAKE_NAMES = 128, FAKE_NODES = 4096, FAKE_ARGS = 8 };
 
 typedef struct fake_fail {
     char name[48];
@@ -41,6 +41,7 @@ struct CUctx_st {
     int device;
     CUresult poison; /* CUDA_SUCCESS: none */
     CUresult coming; /* what the next wait finds out */
+    CUresult late;   /* what one for all streams does */
 };
 struct CUstream_st {
     struct CUctx_st *context;
@@ -89,6 +90,16 @@ void fake_set_current(struct CUctx_st *context);
 
 /* The block that holds all of [at, at + bytes); NULL: none. */
 fake_block *fake_find(const void *at, size_t bytes);
+
+/* A function that stands for one of the device.  Its arguments are of 8 bytes each. */
+typedef struct fake_kernel {
+    const char *name;
+    int arguments;
+    CUresult (*run)(const uint64_t *arguments);
+    bool is_late; /* its fault shows when all streams are waited for */
+    int weight;   /* the argument (1: the first) that says how many times `ns` it takes; 0: once */
+} fake_kernel;
+extern const fake_kernel fake_villains[]; /* until one has no name */
 
 /* Lock held. */
 void fake_run(struct CUctx_st *context, const fake_node *node);

@@ -124,12 +124,6 @@ CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUeven
 
 /* ---- kernels ---- */
 
-typedef struct kernel {
-    const char *name;
-    int arguments;
-    CUresult (*run)(const uint64_t *arguments);
-} kernel;
-
 static CUresult add(const uint64_t *arguments)
 {
     const float *a = (const float *)(uintptr_t)arguments[0];
@@ -166,18 +160,34 @@ static CUresult empty(const uint64_t *arguments)
     return CUDA_SUCCESS;
 }
 
-static const kernel kernels[] = {{"fake_add", 4, add},
-                                 {"fake_count", 1, count},
-                                 {"fake_bad", 0, bad},
-                                 {"assay_empty", 0, empty}};
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+static const fake_kernel kernels[] = {{"fake_add", 4, add, false, 0},
+                                      {"fake_count", 1, count, false, 0},
+                                      {"fake_bad", 0, bad, false, 0},
+                                      {"assay_empty", 0, empty, false, 0}};
+enum { KERNELS = sizeof kernels / sizeof *kernels, MOST_KERNELS = 32 };
+
+/* Ours, then the villains; NULL behind them. */
+static const fake_kernel *kernel_at(int i)
+{
+    const fake_kernel *k = i < KERNELS ? &kernels[i] : &fake_villains[i - KERNELS];
+
+    return k->name != NULL ? k : NULL;
+}
 
 void fake_run(struct CUctx_st *context, const fake_node *node)
 {
-    const CUresult result = kernels[node->kernel].run(node->arguments);
+    const fake_kernel *k = kernel_at(node->kernel);
+    const CUresult result = k->run(node->arguments);
 
     if (result != CUDA_SUCCESS)
-        context->coming = result;
+        *(k->is_late ? &context->late : &context->coming) = result;
+}
+
+static double ns_of(const fake_node *node)
+{
+    const int weight = kernel_at(node->kernel)->weight;
+
+    return fake.ns * (weight > 0 ? 1.0 + (double)node->arguments[weight - 1] : 1.0);
 }
 
 struct CUmod_st {
@@ -186,11 +196,14 @@ struct CUmod_st {
 struct CUfunc_st {
     int kernel;
 };
-static struct CUfunc_st functions[KERNELS];
+static struct CUfunc_st functions[MOST_KERNELS];
 
 static CUresult load(CUmodule *module, const char *image)
 {
-    if (strncmp(image, "FAKE", 4) != 0 && strncmp(image, ".version", 8) != 0)
+    static const char fatbin[] = "\x50\xed\x55\xba";
+
+    if (strncmp(image, "FAKE", 4) != 0 && strncmp(image, ".version", 8) != 0 &&
+        memcmp(image, fatbin, 4) != 0)
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     *module = made(sizeof **module);
     return *module != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -208,8 +221,8 @@ CUresult CUDAAPI cuModuleUnload(CUmodule hmod)
 
 static CUresult find_function(CUfunction *out, const char *name)
 {
-    for (int i = 0; i < KERNELS; i++)
-        if (strcmp(kernels[i].name, name) == 0) {
+    for (int i = 0; kernel_at(i) != NULL; i++)
+        if (strcmp(kernel_at(i)->name, name) == 0) {
             functions[i].kernel = i;
             *out = &functions[i];
             return CUDA_SUCCESS;
@@ -230,23 +243,25 @@ CUresult CUDAAPI cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunc
     FAKE_CALL("cuFuncGetAttribute", true, *pi = 1024, CUDA_SUCCESS);
 }
 
+enum { MOST_SHARED = 232448 }; /* as fake_cuda_script.c says */
+
 CUresult CUDAAPI cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
 {
     (void)hfunc;
     (void)attrib;
     FAKE_CALL("cuFuncSetAttribute", true,
-              value <= 232448 - 1024 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+              value <= MOST_SHARED - 1024 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
 static CUresult launch(struct CUstream_st *s, int which, void **arguments)
 {
     fake_node node = {.kernel = which};
 
-    for (int i = 0; i < kernels[which].arguments; i++)
+    for (int i = 0; i < kernel_at(which)->arguments; i++)
         memcpy(&node.arguments[i], arguments[i], sizeof node.arguments[i]);
     if (!s->is_capturing) {
-        s->now_ns += fake.gap + fake.ns;
-        fake_note(s, s->now_ns - fake.ns, s->now_ns, false);
+        s->now_ns += fake.gap + ns_of(&node);
+        fake_note(s, s->now_ns - ns_of(&node), s->now_ns, false);
         fake_run(s->context, &node);
         return CUDA_SUCCESS;
     }
@@ -262,10 +277,9 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned in
                                 unsigned int sharedMemBytes, CUstream hStream, void **kernelParams,
                                 void **extra)
 {
-    (void)sharedMemBytes;
     (void)extra;
     FAKE_CALL("cuLaunchKernel", true,
-              gridDimX == 0 || gridDimY == 0 || gridDimZ == 0 ||
+              sharedMemBytes > MOST_SHARED || gridDimX == 0 || gridDimY == 0 || gridDimZ == 0 ||
                       blockDimX * blockDimY * blockDimZ == 0
                   ? CUDA_ERROR_INVALID_VALUE
                   : launch(hStream, f->kernel, kernelParams));
@@ -322,7 +336,7 @@ static CUresult launch_graph(const struct CUgraph_st *graph, struct CUstream_st 
     const double begin_ns = s->now_ns;
 
     for (size_t i = 0; i < graph->count; i++) {
-        s->now_ns += fake.ns;
+        s->now_ns += ns_of(&graph->nodes[i]);
         fake_run(s->context, &graph->nodes[i]);
     }
     fake_note(s, begin_ns, s->now_ns, true);
