@@ -25,9 +25,8 @@ typedef struct assay__route_candidate {
     uint8_t proof, stability, verdict,
         tied; /* verdict: assay__verdict below; tied: in the tie set */
     uint8_t quarantined;
-    uint8_t ratio_level; /* per cent; 0: 99, of stores older than schema 5, or no interval */
-    uint8_t noise;       /* runtime/noise_words.h; 0 in stores older than schema 6 */
-    uint8_t pad[1];
+    uint8_t ratio_level;  /* per cent; 0: 99, of stores older than schema 5, or no interval */
+    uint16_t noise;       /* runtime/noise_words.h; 0 in stores older than schema 6 */
 } assay__route_candidate; /* 120 bytes */
 
 typedef enum assay__verdict {

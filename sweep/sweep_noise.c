@@ -82,7 +82,7 @@ typedef struct visits {
     size_t count, cap;
     double medians[2 * SWEEP_VISITS]; /* measuring and confirming, in their order */
     size_t median_count;
-    size_t stays, words[8]; /* all, and those with the word of that bit */
+    size_t stays, words[ASSAY__NOISE_COUNT]; /* all, and those with the word of that bit */
 } visits;
 
 static assay_status add_samples(visits *v, const double *kept, size_t n, double median)
@@ -107,7 +107,7 @@ static void count_words(visits *v, const char *flags)
     const unsigned noise = assay__noise_parse(flags);
 
     v->stays++;
-    for (size_t bit = 0; bit < 8; bit++)
+    for (size_t bit = 0; bit < ASSAY__NOISE_COUNT; bit++)
         v->words[bit] += noise >> bit & 1u;
 }
 
@@ -190,7 +190,7 @@ static unsigned shared_words(const visits *v)
 {
     unsigned noise = 0;
 
-    for (unsigned bit = 0; bit < 8; bit++) {
+    for (unsigned bit = 0; bit < ASSAY__NOISE_COUNT; bit++) {
         const bool is_clock = (1u << bit) == (unsigned)ASSAY__NOISE_CLOCK;
         if (v->words[bit] > 0 && (is_clock || 4 * v->words[bit] >= v->stays))
             noise |= 1u << bit;

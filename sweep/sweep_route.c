@@ -31,7 +31,7 @@ static assay__route_candidate record_of(const sweep_candidate *c)
         .stability = (uint8_t)assay__sweep_stability(c),
         .verdict = (uint8_t)c->verdict,
         .tied = c->tied ? 1 : 0,
-        .noise = (uint8_t)c->noise,
+        .noise = (uint16_t)c->noise,
         .ratio_level = assay__ratio_level_pack(c->is_default ? (double)NAN : c->ratio_level),
         .quarantined = c->verdict == ASSAY__VERDICT_CRASHED ||
                        c->verdict == ASSAY__VERDICT_TIMEOUT || !assay__sweep_is_safe(c)};

@@ -247,10 +247,10 @@ END_TEST
 START_TEST(noise_has_words)
 {
     char text[80], part[9];
-    const unsigned all = 0xff;
+    const unsigned all = 0x1ff;
 
     ck_assert_uint_eq(assay__noise_words(all, text, sizeof text), strlen(text));
-    ck_assert_str_eq(text, "bimodal drift wide unsteady clock heat quota steal");
+    ck_assert_str_eq(text, "bimodal drift wide unsteady clock heat quota steal power");
     ck_assert_uint_eq(assay__noise_parse(text), all);
     ck_assert_uint_eq(assay__noise_words(all, part, sizeof part), strlen(text));
     ck_assert_str_eq(part, "bimodal ");
@@ -258,7 +258,7 @@ START_TEST(noise_has_words)
     ck_assert_str_eq(text, "");
     ck_assert_uint_eq(assay__noise_parse("  wide  of-a-later-version bimod heat"),
                       ASSAY__NOISE_WIDE | ASSAY__NOISE_HEAT);
-    for (unsigned bit = 1; bit < 256; bit *= 2)
+    for (unsigned bit = 1; bit < 512; bit *= 2)
         ck_assert_ptr_nonnull(assay__noise_text(bit));
     ck_assert_ptr_null(assay__noise_text(3));
 }

@@ -217,7 +217,8 @@ static void make_noisy(double ratio, assay__verdict verdict)
 {
     routes[0].winner = 0;
     candidate(&routes[0], V_BLAS2)->verdict = (uint8_t)verdict;
-    candidate(&routes[0], V_BLAS2)->noise = ASSAY__NOISE_WIDE | ASSAY__NOISE_STEAL;
+    candidate(&routes[0], V_BLAS2)->noise =
+        ASSAY__NOISE_WIDE | ASSAY__NOISE_STEAL | ASSAY__NOISE_POWER;
     candidate(&routes[0], V_BLAS2)->ratio = ratio;
     candidate(&routes[0], V_BLAS2)->ratio_lo = 0.3;
     candidate(&routes[0], V_BLAS2)->ratio_hi = 0.8;
@@ -235,16 +236,16 @@ START_TEST(noisy_one_displaces_only_from_below_the_interval)
     for (size_t i = 0; i < 2; i++) {
         make_noisy(inside[i], ASSAY__VERDICT_NOISY);
         ck_assert_str_eq(picked(), "tiled 16");
-        ck_assert_str_eq(explained("gemm", 2)->noise, "noisy wide steal");
+        ck_assert_str_eq(explained("gemm", 2)->noise, "noisy wide steal power");
         ck_assert_str_eq(explained("tiled", 16)->noise, "");
         assay_close(&context);
         make_noisy(inside[i], ASSAY__VERDICT_THROTTLED);
         ck_assert_str_eq(picked(), "tiled 16");
-        ck_assert_str_eq(explained("gemm", 2)->noise, "throttled wide steal");
+        ck_assert_str_eq(explained("gemm", 2)->noise, "throttled wide steal power");
         assay_close(&context);
         make_noisy(inside[i], ASSAY__VERDICT_OK);
         ck_assert_str_eq(picked(), "gemm 2");
-        ck_assert_str_eq(explained("gemm", 2)->noise, "wide steal");
+        ck_assert_str_eq(explained("gemm", 2)->noise, "wide steal power");
         assay_close(&context);
     }
     make_noisy(0.46, ASSAY__VERDICT_NOISY);
