@@ -172,18 +172,20 @@ uint64_t assay__host_now_ns(void);
 
 /* The slots that no host plug-in replaces, and with them those of the one real device; open,
  * library_identity, launch and measure are named by each plug-in, inject by those for tests. */
-#define ASSAY__HOST_MEMORY_SLOTS                                                              \
-    .struct_size = sizeof(assay_backend), .abi_version = ASSAY_PLUGIN_ABI,                    \
-    .close = assay__host_close, .alloc = assay__host_alloc, .free = assay__host_free,         \
-    .copy = assay__host_copy, .fill = assay__host_fill, .wrap = assay__host_wrap,             \
-    .synchronize = assay__host_synchronize, .flush = assay__host_synchronize,                 \
-    .state = assay__host_state, .recover = assay__host_recover, .upload = assay__host_upload, \
-    .download = assay__host_download, .queue_create = assay__host_queue_create,               \
-    .queue_destroy = assay__host_queue_destroy, .queue_wait = assay__host_queue_wait,         \
-    .event_create = assay__host_event_create, .event_destroy = assay__host_event_destroy,     \
-    .event_record = assay__host_event_record, .event_wait = assay__host_event_wait,           \
-    .event_ready = assay__host_event_ready, .event_elapsed = assay__host_event_elapsed,       \
-    .metrics = assay__host_metrics
+#define ASSAY__HOST_MEMORY_SLOTS \
+    ASSAY__HOST_PLAIN_SLOTS, .synchronize = assay__host_synchronize, .metrics = assay__host_metrics
+/* But for what a scripted device does its own way. */
+#define ASSAY__HOST_PLAIN_SLOTS                                                                   \
+    .struct_size = sizeof(assay_backend), .abi_version = ASSAY_PLUGIN_ABI,                        \
+    .close = assay__host_close, .alloc = assay__host_alloc, .free = assay__host_free,             \
+    .copy = assay__host_copy, .fill = assay__host_fill, .wrap = assay__host_wrap,                 \
+    .flush = assay__host_synchronize, .state = assay__host_state, .recover = assay__host_recover, \
+    .upload = assay__host_upload, .download = assay__host_download,                               \
+    .queue_create = assay__host_queue_create, .queue_destroy = assay__host_queue_destroy,         \
+    .queue_wait = assay__host_queue_wait, .event_create = assay__host_event_create,               \
+    .event_destroy = assay__host_event_destroy, .event_record = assay__host_event_record,         \
+    .event_wait = assay__host_event_wait, .event_ready = assay__host_event_ready,                 \
+    .event_elapsed = assay__host_event_elapsed
 #define ASSAY__HOST_BACKEND_SLOTS                                       \
     ASSAY__HOST_MEMORY_SLOTS, .device_count = assay__host_device_count, \
                               .device_info = assay__host_device_info,   \

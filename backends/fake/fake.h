@@ -14,6 +14,11 @@
  *                     seeds its own stream of noise.  Without it $ASSAY_FAKE_VISIT, else 0
  *   stays=FILE        a byte for each stay that ended
  *   resolution=NS overhead=NS   what the clock says of itself; default 1 and 20
+ *   <name>_mhz=STEPS <name>_celsius=STEPS <name>_milliwatts=STEPS <name>_reasons=STEPS
+ *                     a sensor: readings in the order they are asked for, "1980*40,400*3,1980", the
+ *                     last for ever, or behind it "..." and all of them again; default none
+ *   idle_mhz=N        what sm_clock_mhz reads while no launch waits for a synchronize, and
+ *                     throttle_reasons says idle then; default 0, it reads as under load
  *   kernel=NAME ...   for this kernel (fake_a, fake_b, fake_c) or "*"; later lines win
  *     variant=V threads=T   only for this choice of the tunable
  *     process=N           only in processes that took number N or a later one, see visits
@@ -56,11 +61,27 @@ typedef struct fake_rule {
     uint32_t given; /* bit i: word i of the table was set */
 } fake_rule;
 
+enum { FAKE_SENSORS = 8, FAKE_STEPS = 16 };
+
+typedef struct fake_step {
+    uint64_t value, times;
+} fake_step;
+
+typedef struct fake_sensor {
+    char name[32];
+    fake_step steps[FAKE_STEPS];
+    size_t count;
+    bool is_round; /* after the last comes the first */
+} fake_sensor;
+
 typedef struct fake_script {
     uint64_t seed, visit;
     int64_t devices, discrete, memory, nomem;
     double resolution, overhead;
     char visits[256], stays[256];
+    int64_t idle_mhz;
+    fake_sensor sensors[FAKE_SENSORS];
+    size_t sensor_count;
     fake_rule rules[FAKE_MAX_RULES];
     int rule_count;
 } fake_script;
@@ -82,6 +103,13 @@ typedef struct fake_when {
 /* Duration of one span of `inner` calls. */
 double fake_duration(const fake_script *script, const fake_rule *rule, int kernel,
                      const int64_t *tunables, double units, fake_when when, size_t inner);
+
+/* ---- slots of the plug-in that know its sensors: fake_sensors.c ---- */
+
+void fake_sensors_begin(void); /* with the first reading of each */
+assay_status fake_metrics(assay_instance *instance, assay_metric *out, size_t cap, size_t *count);
+assay_status fake_launch(assay_instance *instance, assay_kernel_fn run, const assay_launch *launch);
+assay_status fake_synchronize(assay_instance *instance);
 
 /* The script of this process; read by the first open. */
 extern fake_script fake_current;

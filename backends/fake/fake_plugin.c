@@ -114,6 +114,7 @@ static assay_status fake_open(const assay_host *host, assay_instance **out)
 
     ASSAY_TRY(assay__host_open(host, &instance));
     assay_status status = read_script(instance);
+    fake_sensors_begin();
     opened_at = spans[0];
     if (status == ASSAY_OK && fake_current.nomem != INT64_MAX)
         status = plan_nomem(instance);
@@ -276,12 +277,14 @@ static assay_status fake_measure(assay_instance *instance, const assay_measure *
 }
 
 static const assay_backend backend = {
-    ASSAY__HOST_MEMORY_SLOTS,
+    ASSAY__HOST_PLAIN_SLOTS,
+    .synchronize = fake_synchronize,
+    .metrics = fake_metrics,
     .open = fake_open,
     .device_count = fake_device_count,
     .device_info = fake_device_info,
     .library_identity = assay__host_library_identity,
-    .launch = assay__host_launch,
+    .launch = fake_launch,
     .measure = fake_measure,
     .device_profile = fake_device_profile,
     .select_device = fake_select_device,

@@ -80,6 +80,56 @@ static bool set_word(fake_rule *rule, const char *name, const char *value)
     return false;
 }
 
+static bool is_sensor(const char *name)
+{
+    static const char *const tails[] = {"_mhz", "_celsius", "_milliwatts", "_reasons"};
+
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        const size_t length = strlen(name), tail = strlen(tails[i]);
+        if (length > tail && strcmp(name + length - tail, tails[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool read_step(const char *item, fake_sensor *out)
+{
+    char *end;
+    fake_step *step = &out->steps[out->count];
+
+    if (out->count == FAKE_STEPS || out->is_round)
+        return false;
+    if (strcmp(item, "...") == 0)
+        return out->is_round = out->count > 0;
+    step->value = strtoull(item, &end, 10);
+    step->times = 1;
+    if (end == item)
+        return false;
+    if (*end == '*') {
+        item = end + 1;
+        step->times = strtoull(item, &end, 10);
+        if (end == item || step->times == 0)
+            return false;
+    }
+    out->count++;
+    return *end == '\0';
+}
+
+static bool sensor_parse(const char *name, const char *text, fake_sensor *out)
+{
+    char copy[256], *rest = copy, *item;
+
+    if (strlen(name) >= sizeof out->name || strlen(text) >= sizeof copy)
+        return false;
+    *out = (fake_sensor){.count = 0};
+    memcpy(out->name, name, strlen(name) + 1);
+    memcpy(copy, text, strlen(text) + 1);
+    while ((item = strsep(&rest, ",")) != NULL)
+        if (!read_step(item, out))
+            return false;
+    return true;
+}
+
 static bool set_global(fake_script *script, const char *name, const char *value)
 {
     int64_t number;
@@ -92,6 +142,11 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         snprintf(script->stays, sizeof script->stays, "%s", value);
         return strlen(value) < sizeof script->stays;
     }
+    if (strcmp(name, "idle_mhz") == 0)
+        return whole_number(value, &script->idle_mhz);
+    if (is_sensor(name))
+        return script->sensor_count < FAKE_SENSORS &&
+               sensor_parse(name, value, &script->sensors[script->sensor_count++]);
     if (strcmp(name, "resolution") == 0)
         return real_number(value, &script->resolution);
     if (strcmp(name, "overhead") == 0)
