@@ -126,6 +126,7 @@ typedef struct sweep_candidate {
     size_t sample_count; /* that its times are made of */
     size_t rejected;     /* others, which were left out, with their reasons */
     double core_speed;   /* the fastest clock that it was seen at; 0: not known */
+    double device_mhz;   /* the same of the device's */
     unsigned noise;      /* runtime/noise_words.h; known when it is published */
     bool open_ratio;     /* against the default: the interval decides nothing */
     double min_ns;

@@ -14,6 +14,7 @@
 #include "sweep/sweep_internal.h"
 #include "tuner/core_clock.h"
 #include "tuner/stats.h"
+#include "tuner/worker_sense.h"
 
 #define ARENA_PAGE  UINT64_C(65536) /* a multiple of any page */
 #define ARENA_SLACK (UINT64_C(64) << 20)
@@ -104,11 +105,13 @@ typedef struct stay {
     double called_ns;
     char *rejected; /* JSON; NULL: none */
     char *worker;   /* what the worker says of itself, JSON */
+    char *device;   /* and of the device, likewise; NULL: nothing */
     char *context;
     const char *stop_reason;
     unsigned noise;
-    bool gave_up;      /* the core's clock stayed low */
-    int64_t shown_set; /* which inputs the output that it shows is of */
+    bool gave_up;       /* a clock stayed low */
+    bool is_device_low; /* and it was the device's */
+    int64_t shown_set;  /* which inputs the output that it shows is of */
 } stay;
 
 static void clear_stay(stay *t)
@@ -117,6 +120,7 @@ static void clear_stay(stay *t)
     free(t->kept);
     free(t->rejected);
     free(t->worker);
+    free(t->device);
     free(t->context);
 }
 
@@ -192,10 +196,25 @@ int assay__sweep_time_limit_ms(const sweep *s, const sweep_candidate *c)
     const double known_ns = fmax(c->screen_ns, c->run_ns);
 
     return assay__sweep_timeout_ms(s) + (int)((f.warm_ns + f.budget_ns + 8 * known_ns) * 4 / 1e6) +
-           (int)(ASSAY__CLOCK_WAIT_NS / 1e6);
+           (int)((ASSAY__CLOCK_WAIT_NS + (s->place != NULL ? ASSAY__SENSE_SETTLE_NS : 0)) / 1e6);
 }
 
 #define OTHER_SET 1 /* of inputs, see ask_for_other */
+
+/* Of devices without sensors nothing is known. */
+static assay_status read_sensors(const json_t *reply, sweep_candidate *c, stay *out)
+{
+    const char *low = json_string_value(json_object_get(reply, "low_clock"));
+    const char *words;
+
+    out->is_device_low = low != NULL && strcmp(low, "device") == 0;
+    if (!assay__json_has(reply, "device"))
+        return ASSAY_OK;
+    ASSAY_TRY(dump_member(reply, "device", &out->device));
+    ASSAY_TRY(assay__json_get_string(reply, "device_flags", &words));
+    out->noise |= assay__noise_parse(words);
+    return assay__json_get_real(reply, "device_mhz", &c->device_mhz);
+}
 
 static assay_status read_stay(const sweep *s, const json_t *reply, const sweep_problem *p,
                               sweep_candidate *c, stay *out)
@@ -214,6 +233,7 @@ static assay_status read_stay(const sweep *s, const json_t *reply, const sweep_p
     ASSAY_TRY(read_clock(reply, &out->clock));
     ASSAY_TRY(assay__json_get_real(reply, "called_ns", &out->called_ns));
     ASSAY_TRY(assay__json_get_real(reply, "speed", &c->core_speed));
+    ASSAY_TRY(read_sensors(reply, c, out));
     ASSAY_TRY(assay__json_get_bool(reply, "shortened", &shortened));
     ASSAY_TRY(assay__json_get_bool(reply, "steady", &steady));
     out->noise |= steady ? 0u : (unsigned)ASSAY__NOISE_UNSTEADY;
@@ -289,6 +309,7 @@ static json_t *time_request(const sweep *s, const sweep_problem *p, const sweep_
                   screening ? f.warm_ns / 2 : f.warm_ns, "budget_ns",
                   screening ? f.budget_ns / 4 : f.budget_ns, "rotate_bytes", s->rotate_bytes,
                   "seed", assay__sweep_span_seed(s, p, c, kind), "speed", c->core_speed));
+    json_object_set_new(request, "device_mhz", json_real(c->device_mhz));
     if (s->o->strict)
         json_object_set_new(request, "strict", json_true());
     return request;
@@ -432,9 +453,10 @@ static void give_up(sweep *s, sweep_candidate *c, const stay *t)
 {
     c->verdict = ASSAY__VERDICT_THROTTLED;
     (void)snprintf(c->reason, sizeof c->reason,
-                   "the core's clock stayed below %.0f %% of the fastest that this ran at: of %zu "
+                   "the %s's clock stayed below %.0f %% of the fastest that this ran at: of %zu "
                    "samples %zu were left out",
-                   100 * ASSAY__CLOCK_LEAST, t->count, t->count - t->kept_count);
+                   t->is_device_low ? "device" : "core", 100 * ASSAY__CLOCK_LEAST, t->count,
+                   t->count - t->kept_count);
     c->out = true;
     c->rejected += t->count - t->kept_count;
     s->summary->throttled++;
@@ -447,8 +469,8 @@ static assay_status take_stay(sweep *s, sweep_problem *p, sweep_candidate *c, as
 
     assay__environment_begin(&s->environment);
     ASSAY_TRY(time_candidate(s, p, c, w, kind, t));
-    ASSAY_TRY(
-        assay__environment_end(&s->environment, t->worker, t->called_ns, &t->context, &noise));
+    ASSAY_TRY(assay__environment_end(&s->environment, t->worker, t->device, t->called_ns,
+                                     &t->context, &noise));
     t->noise |= noise;
     return ASSAY_OK;
 }

@@ -53,8 +53,9 @@ unsigned assay__environment_noise(const assay__context_record *before,
     return noise;
 }
 
-assay_status assay__environment_end(const assay__environment *e, const char *worker, double busy_ns,
-                                    char **record, unsigned *noise)
+assay_status assay__environment_end(const assay__environment *e, const char *worker,
+                                    const char *device, double busy_ns, char **record,
+                                    unsigned *noise)
 {
     assay__context_record after;
     char first[CAP], then[CAP];
@@ -64,8 +65,9 @@ assay_status assay__environment_end(const assay__environment *e, const char *wor
     if (assay__context_format(&e->before, first, CAP) >= CAP ||
         assay__context_format_changes(&e->before, &after, then, CAP) >= CAP)
         return assay__fail(ASSAY_INTERNAL, "the environment record is too long");
-    if (asprintf(&text, "{\"before\":%s,\"after\":%s%s%s}", first, then,
-                 worker != NULL ? ",\"worker\":" : "", worker != NULL ? worker : "") < 0)
+    if (asprintf(&text, "{\"before\":%s,\"after\":%s%s%s%s%s}", first, then,
+                 worker != NULL ? ",\"worker\":" : "", worker != NULL ? worker : "",
+                 device != NULL ? ",\"device\":" : "", device != NULL ? device : "") < 0)
         return assay__fail(ASSAY_NOMEM, "environment record");
     *noise = assay__environment_noise(&e->before, &after, busy_ns);
     *record = text;

@@ -20,11 +20,13 @@ void assay__environment_close(assay__environment *e);
 /* A stay begins. */
 void assay__environment_begin(assay__environment *e);
 
-/* It has ended: {"before":{...},"after":{what changed},"worker":{...}} for the record, which the
- * caller frees, and the words (runtime/noise_words.h) for what the machine did meanwhile.  worker:
- * what the worker says of itself, a JSON object; NULL: nothing.  busy_ns: spent inside calls. */
-assay_status assay__environment_end(const assay__environment *e, const char *worker, double busy_ns,
-                                    char **record, unsigned *noise);
+/* It has ended: {"before":{...},"after":{what changed},"worker":{...},"device":{...}} for the
+ * record, which the caller frees, and the words (runtime/noise_words.h) for what the machine did
+ * meanwhile.  worker, device: what the worker says of itself and of the device, JSON objects; NULL:
+ * nothing.  busy_ns: spent inside calls. */
+assay_status assay__environment_end(const assay__environment *e, const char *worker,
+                                    const char *device, double busy_ns, char **record,
+                                    unsigned *noise);
 
 /* The words for two states; apart, for they are all there is to test. */
 unsigned assay__environment_noise(const assay__context_record *before,

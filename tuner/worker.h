@@ -19,7 +19,8 @@
  *            revision? [of the kernel]               STALE when it is another by now; as in time
  *   time     backend, kernel, tunables, cache, span?, span_ns, spans, warm_ns, budget_ns,
  *            rotate_bytes, seed, expected? [digest], speed? [of the core's clock, the fastest that
- *            the variant was seen at], strict? [leave out samples in which the CPU was taken away]
+ *            the variant was seen at], device_mhz? [the same of the device's], strict? [leave out
+ *            samples in which the CPU was taken away]
  *                                                    -> samples [ns a call], inner, sets, clock,
  *                                                       called_ns [in all calls], cold_bytes? [of
  *                                                       operands, put out of all caches before
@@ -28,8 +29,11 @@
  *                                                       for: the budget], rejected? [{reason:
  *                                                       places of samples}], gave_up [the clock
  *                                                       stayed low: not all wanted are there],
+ *                                                       low_clock? [whose: "core", "device"],
  *                                                       speed [as above, by now], worker [what the
- *                                                       system counted]; in the output
+ *                                                       system counted], where the device has
+ *                                                       sensors device, device_flags, device_mhz
+ *                                                       (tuner/worker_sense.h); in the output
  *                                                       file an output that is not as expected,
  *                                                       else the last, and shown_set, the inputs
  *            other?, other_expected? [digest]             that it is of: 0, or `other`, when one
@@ -61,6 +65,7 @@
 #include "tuner/arena.h"
 #include "tuner/load.h"
 #include "tuner/protocol.h"
+#include "tuner/worker_sense.h"
 
 #define ASSAY__WORKER_SETS (ASSAY__PROTOCOL_FDS - 2)
 
@@ -95,7 +100,8 @@ typedef struct assay__worker_state {
     assay__worker_problem *prepared;   /* NULL: none */
     assay__worker_revision *revisions; /* owned: those asked for so far */
     size_t revision_count;
-    assay__load *load; /* NULL: none yet */
+    assay__load *load;           /* NULL: none yet */
+    assay__sense_history clocks; /* of the device, under load */
 } assay__worker_state;
 
 /* A request of another folder; `reply` gets what it adds. */

@@ -16,6 +16,7 @@
 #include "tuner/worker.h"
 #include "tuner/worker_apart.h"
 #include "tuner/worker_guard.h"
+#include "tuner/worker_sense.h"
 
 #define MAX_INNER 1000000u
 #define SPAN_CALL 1 /* assay_policy.span */
@@ -38,9 +39,10 @@ typedef struct timing {
     double newest_speed; /* 0: none */
     assay__core_clock core;
     assay__clock_guard guard;
-    bool gave_up;     /* the clock stayed low */
-    size_t calm_from; /* samples before this place were disturbed, and others taken for them */
-    size_t cold;      /* so many of them were taken with nothing warm, and never count */
+    assay__sense sense; /* the device's sensors */
+    bool gave_up;       /* the clock stayed low */
+    size_t calm_from;   /* samples before this place were disturbed, and others taken for them */
+    size_t cold;        /* so many of them were taken with nothing warm, and never count */
     size_t retakes;
     bool is_strict;      /* samples in which the CPU was taken away are left out */
     bool bears_switches; /* but for spans, or a machine, that never are without */
@@ -76,6 +78,7 @@ static void take_span(void *cookie, double span_ns, size_t inner)
     json_array_append_new(t->samples, json_real(t->last_ns));
     if (t->switched != NULL)
         json_array_append_new(t->switched, json_integer(assay__switches_more(&t->switches)));
+    assay__sense_span(&t->sense);
     if (t->speeds == NULL)
         return;
     const double speed = t->core.speed(t->core.cookie);
@@ -339,20 +342,23 @@ typedef struct run {
     assay_clock_info clock;
     size_t calls;                   /* timed ones since the outputs were poisoned */
     const assay__worker_pass *pass; /* NULL: nobody counts */
+    assay__sense_history *history;  /* borrowed: of the worker */
 } run;
 
 static bool is_at_low_clock(const timing *t, size_t i)
 {
+    if (assay__sense_is_low(&t->sense, i))
+        return true;
     return t->speeds != NULL &&
            assay__clock_guard_is_slow(&t->guard, json_number_value(json_array_get(t->speeds, i)));
 }
 
 /* Samples that were taken while the clock was low, of those that are not disturbed besides. */
-static size_t slow_samples(const timing *t)
+static size_t slow_samples(const timing *t, const json_t *samples)
 {
     size_t slow = 0;
 
-    for (size_t i = t->calm_from; t->speeds != NULL && i < json_array_size(t->speeds); i++)
+    for (size_t i = t->calm_from; i < json_array_size(samples); i++)
         slow += is_at_low_clock(t, i);
     return slow;
 }
@@ -414,6 +420,49 @@ static assay_status take_spans(run *r, size_t spans, json_t *samples)
     return r->pass != NULL ? r->pass->end(r->pass->cookie, r->calls, status) : status;
 }
 
+/* ---- the device under load ---- */
+
+#define LOAD_NS       5e6 /* a reading may take some milliseconds */
+#define LOAD_CALLS    1024u
+#define LEAST_LOAD_NS 1e5 /* counts as that at least */
+#define RESTLESS_NS   20e6
+
+/* Untimed calls, and a reading while they run.  Calls that are endless have been the load. */
+static assay_status load_device(run *r, double *took_ns)
+{
+    timing *t = r->t;
+    size_t calls = t->is_endless ? 0 : calls_in(LOAD_NS, t->last_ns);
+    const double begin = now_ns();
+
+    calls = calls < LOAD_CALLS ? calls : LOAD_CALLS;
+    ASSAY_TRY(assay__sense_load(&t->sense, r->k->desc->run, r->w->pool->launches, calls));
+    *took_ns = t->core.is_scripted ? (double)calls * t->last_ns : now_ns() - begin;
+    t->called_ns += calls > 0 ? *took_ns : 0;
+    t->held_calls += calls;
+    return ASSAY_OK;
+}
+
+/* A device comes from its idle clock to that of the load in its own time.  Where it never arrived
+ * the stays behind do not wait as long again. */
+static assay_status warm_device(run *r)
+{
+    timing *t = r->t;
+    const double limit_ns = r->history->is_restless ? RESTLESS_NS : ASSAY__SENSE_SETTLE_NS;
+    double spent_ns = 0, took_ns = 0;
+    bool is_settled = false;
+
+    if (t->sense.backend == NULL)
+        return ASSAY_OK;
+    while (!is_settled && spent_ns < limit_ns) {
+        ASSAY_TRY(load_device(r, &took_ns));
+        spent_ns += fmax(took_ns, LEAST_LOAD_NS);
+        is_settled = assay__sense_is_settled(&t->sense, r->history) || t->is_endless;
+    }
+    r->history->is_restless = !is_settled;
+    t->is_steady = t->is_steady && is_settled;
+    return ASSAY_OK;
+}
+
 /* Waits, and warms up again, or gives up. */
 static assay_status wait_for_clock(run *r, size_t slow)
 {
@@ -426,7 +475,9 @@ static assay_status wait_for_clock(run *r, size_t slow)
         return ASSAY_OK;
     t->core.pause(t->core.cookie, pause_ns);
     t->samples = NULL;
-    return probe(r->k, &r->some, t, calls_in(t->warm_ns, t->last_ns), 0, 1, r->cache, &r->clock);
+    ASSAY_TRY(
+        probe(r->k, &r->some, t, calls_in(t->warm_ns, t->last_ns), 0, 1, r->cache, &r->clock));
+    return t->sense.backend != NULL ? load_device(r, &pause_ns) : ASSAY_OK;
 }
 
 /* Whatever else the machine does comes in bursts of a tenth of a second and more: on a virtual
@@ -503,7 +554,7 @@ static assay_status time_spans(run *r, json_t *samples)
         const size_t before = slow;
         ASSAY_TRY(take_spans(r, wanted, samples));
         const bool again = wait_for_calm(r, samples);
-        slow = slow_samples(t);
+        slow = slow_samples(t, samples);
         wanted = missing(t, samples, slow + switched_samples(t));
         if (wanted > 0 && gives_in(t))
             wanted = missing(t, samples, slow);
@@ -534,6 +585,7 @@ static assay_status warm_variant(run *r)
     ASSAY_TRY(assay__worker_pool_aim(r->w, r->k, 1));
     r->w->pool->touched = r->w->pool->touched > 0 ? r->w->pool->touched : 1;
     ASSAY_TRY(warm_up(r->k, r->w->pool, t, r->cache, &r->clock));
+    ASSAY_TRY(warm_device(r));
     t->span_ns = long_enough(t->span_ns, &r->clock);
     r->some = *r->w->pool;
     r->some.sets = sets_for(r->w->pool, t, r->seed);
@@ -633,6 +685,14 @@ static assay_status reply_rejected(const timing *t, json_t *reply)
     return ASSAY_OK;
 }
 
+static bool is_device_low(const timing *t)
+{
+    for (size_t i = 0; i < json_array_size(t->sense.speeds); i++)
+        if (assay__sense_is_low(&t->sense, i))
+            return true;
+    return false;
+}
+
 static assay_status reply_timing(const run *r, json_t *reply)
 {
     const timing *t = r->t;
@@ -647,6 +707,9 @@ static assay_status reply_timing(const run *r, json_t *reply)
     json_object_set_new(reply, "shortened", json_boolean(t->spans < t->asked_spans));
     json_object_set_new(reply, "gave_up", json_boolean(t->gave_up));
     json_object_set_new(reply, "speed", json_real(t->guard.fastest));
+    if (t->gave_up)
+        json_object_set_new(reply, "low_clock", json_string(is_device_low(t) ? "device" : "core"));
+    ASSAY_TRY(assay__sense_reply(&t->sense, reply));
     return reply_rejected(t, reply);
 }
 
@@ -684,6 +747,7 @@ static assay_status read_request(assay__worker_state *s, json_t *request, assay_
                .k = k,
                .t = t,
                .cache = hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE,
+               .history = &s->clocks,
                .seed = (uint64_t)json_integer_value(json_object_get(request, "seed"))};
     return assay__worker_pool_use(s->prepared, k->backend, hot ? 0 : rotate);
 }
@@ -696,7 +760,10 @@ assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t 
     run r;
 
     ASSAY_TRY(read_request(s, request, &k, &t, &r));
+    assay__sense_begin(&t.sense, k.backend,
+                       json_number_value(json_object_get(request, "device_mhz")));
     status = time_and_tell(&r, request, reply);
+    assay__sense_clear(&t.sense);
     json_decref(t.speeds);
     json_decref(t.switched);
     return status;

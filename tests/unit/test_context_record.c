@@ -229,7 +229,8 @@ START_TEST(context_record_of_a_stay)
 
     assay__environment_open(&e);
     assay__environment_begin(&e);
-    ck_assert_int_eq(assay__environment_end(&e, "{\"faults_minor\":3}", 1e12, &record, &noise),
+    ck_assert_int_eq(assay__environment_end(&e, "{\"faults_minor\":3}", "{\"loaded\":{}}", 1e12,
+                                            &record, &noise),
                      ASSAY_OK);
     ck_assert_int_eq(assay__json_parse("record", record, strlen(record), &root), ASSAY_OK);
     ck_assert(json_is_string(json_object_get(json_object_get(root, "before"), "policy")));
@@ -237,6 +238,7 @@ START_TEST(context_record_of_a_stay)
     ck_assert_ptr_null(json_object_get(json_object_get(root, "after"), "policy"));
     ck_assert_int_eq(
         json_integer_value(json_object_get(json_object_get(root, "worker"), "faults_minor")), 3);
+    ck_assert(json_is_object(json_object_get(json_object_get(root, "device"), "loaded")));
     json_decref(root);
     free(record);
     assay__environment_close(&e);
