@@ -7,17 +7,22 @@
 #include "conform/conform_raw.h"
 
 typedef struct spans {
+    const assay__backend *backend;
     size_t count, inner;
-    bool is_bad; /* a span of no time that there is */
+    bool is_bad;  /* a span of no time that there is */
+    bool is_deaf; /* metrics did not answer behind a span */
 } spans;
 
 static void on_span(void *cookie, double span_ns, size_t inner)
 {
     spans *s = cookie;
+    size_t metrics = 0;
 
     s->count++;
     s->inner += inner;
     s->is_bad = s->is_bad || !(span_ns >= 0.0) || !isfinite(span_ns);
+    /* So that sensors can be read there. */
+    s->is_deaf = s->is_deaf || assay__backend_metrics(s->backend, NULL, 0, &metrics) != ASSAY_OK;
 }
 
 static assay__conform_verdict check_spans(assay__conform *c, const spans *s, size_t count,
@@ -27,6 +32,7 @@ static assay__conform_verdict check_spans(assay__conform *c, const spans *s, siz
     ASSAY__HOLDS(s->inner == count * inner, "spans of %zu launches are told as %zu in all", inner,
                  s->inner);
     ASSAY__HOLDS(!s->is_bad, "a span takes a time that there is not");
+    ASSAY__HOLDS(!s->is_deaf, "its slot metrics fails when sink calls it between spans");
     ASSAY__HOLDS(memchr(clock->name, 0, sizeof clock->name) != NULL && clock->name[0] != '\0',
                  "its clock has no name");
     ASSAY__HOLDS(clock->resolution_ns >= 0.0 && clock->overhead_ns >= 0.0,
@@ -70,7 +76,7 @@ assay__conform_verdict assay__conform_measure_spans(assay__conform *c)
     const assay__backend *backend = &c->engine->backend;
     assay_clock_info clock;
     assay__conform_work w;
-    spans seen = {0};
+    spans seen = {.backend = backend};
     assay__raw raw;
 
     ASSAY__PART(assay__conform_work_make(c, 64, &w));

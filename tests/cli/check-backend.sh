@@ -125,6 +125,7 @@ crooked metrics_count metrics_keep_to_cap 'metrics says that there are *'
 crooked metrics_name metrics_that_grow_are_totals "'frees' only grows*"
 crooked metrics_fall metrics_never_fall 'launches_total falls from *'
 crooked subgroups features_match_profile 'it has subgroup_ops, and subgroup_size is 0'
+crooked metrics_deaf measure_spans 'its slot metrics fails when sink calls it between spans'
 crooked timestamps measure_spans 'it has device_timestamps, and its slot measure reports quality *'
 crooked counters measure_spans 'it has hardware_counters, and its slot measure reports quality *'
 crooked grid features_have_their_slots 'its profile says grid_sync, and its manifest has no slot grid_fits'
