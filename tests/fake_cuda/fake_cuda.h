@@ -19,9 +19,10 @@
  *                       errors that poison a context does so; fail=CALL:AT:N:TIMES: so many do
  *     hold release      events recorded from now on have not passed until they are waited for;
  *                       all have
- *     nocapture         streams cannot be captured
- *     cupti=N           what enabling records returns; lose=N: the next N flushes lose one;
- *                       dropped=N: what is told of dropped ones, once
+ *     clock=N reasons=N what NVML reads: the multiprocessors' MHz, 1980 by default, and why it is
+ * not higher, 4 (the power limit) by default nocapture         streams cannot be captured cupti=N
+ * what enabling records returns; lose=N: the next N flushes lose one; dropped=N: what is told of
+ * dropped ones, once
  *
  * Kernels of any image that begins with "FAKE" or ".version", or is a fatbin:
  *     fake_add(a, b, y, n)   y[i] = a[i] + b[i], float

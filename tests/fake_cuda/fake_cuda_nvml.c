@@ -28,7 +28,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **out)
 int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz)
 {
     (void)device;
-    *mhz = type == 1 ? 1980 : 2619;
+    *mhz = type == 1 ? fake.clock_mhz : 2619;
     return 0;
 }
 
@@ -49,6 +49,6 @@ int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
 {
     (void)device;
-    *reasons = 4;
+    *reasons = fake.reasons;
     return 0;
 }

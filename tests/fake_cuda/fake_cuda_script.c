@@ -14,7 +14,9 @@ fake_driver fake = {.lock = PTHREAD_MUTEX_INITIALIZER,
                     .sm = 90,
                     .order = {0, 1, 2, 3, 4, 5, 6, 7},
                     .memory = (size_t)1 << 30,
-                    .ns = 1000.0};
+                    .ns = 1000.0,
+                    .clock_mhz = 1980,
+                    .reasons = 4};
 
 static _Thread_local struct CUctx_st *current;
 
@@ -80,6 +82,10 @@ static void read_number(const char *name, const char *value)
         fake.lose = (size_t)number;
     else if (strcmp(name, "dropped") == 0)
         fake.dropped = (size_t)number;
+    else if (strcmp(name, "clock") == 0)
+        fake.clock_mhz = (unsigned)number;
+    else if (strcmp(name, "reasons") == 0)
+        fake.reasons = (unsigned long long)number;
 }
 
 static void read_word(char *word)

@@ -75,6 +75,8 @@ typedef struct fake_driver {
     size_t live;
     int cupti;            /* what enabling records returns */
     size_t lose, dropped; /* flushes that lose a record; records that are told as dropped */
+    unsigned clock_mhz;   /* what NVML reads */
+    unsigned long long reasons;
     fake_block *blocks;
 } fake_driver;
 

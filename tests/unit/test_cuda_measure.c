@@ -287,8 +287,63 @@ START_TEST(metrics_hold_the_readings_that_there_are)
 }
 END_TEST
 
+/* ---- sensors, as the worker reads them ---- */
+
+typedef struct sensed {
+    assay_instance *instance;
+    size_t count;
+    uint64_t clock[8], reasons[8];
+} sensed;
+
+/* The device gets hot behind the second span. */
+static void on_sensed_span(void *cookie, double ns, size_t inner)
+{
+    sensed *s = cookie;
+    bool there = false;
+
+    (void)ns;
+    (void)inner;
+    if (s->count == 2)
+        cuda_stage_script("clock=1200 reasons=32");
+    s->clock[s->count % 8] = metric(s->instance, "sm_clock_mhz", &there);
+    ck_assert(there);
+    s->reasons[s->count++ % 8] = metric(s->instance, "throttle_reasons", &there);
+    ck_assert(there);
+}
+
+/* Nothing that a measurement holds is in their way, by events or by records. */
+START_TEST(sensors_answer_between_spans)
+{
+    cuda_stage_with("ASSAY_CUDA_NVML", true);
+    cuda_stage_with("ASSAY_CUDA_CUPTI", _i == 1);
+    assay_instance *instance = cuda_stage_open("reasons=0");
+    sensed seen = {.instance = instance};
+    assay_clock_info clock = {.overhead_ns = 0};
+    assay_tensor operands[2];
+    assay_launch launches[2];
+
+    make_counters(instance, operands, launches, 2);
+    const assay_measure what = {.struct_size = sizeof what,
+                                .run = fake_row_count,
+                                .launches = launches,
+                                .launch_count = 2,
+                                .inner = 4,
+                                .spans = 5,
+                                .sink = on_sensed_span,
+                                .cookie = &seen};
+    OK(B->measure(instance, &what, &clock));
+    ck_assert_uint_eq(seen.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_uint_eq(seen.clock[i], i < 2 ? 1980 : 1200);
+        ck_assert_uint_eq(seen.reasons[i], i < 2 ? 0 : 32);
+    }
+    cuda_stage_close(instance);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
+    tcase_add_loop_test(t, sensors_answer_between_spans, 0, 2);
     tcase_add_test(t, measure_by_events_without_records);
     tcase_add_test(t, measure_of_short_calls_is_a_graph);
     tcase_add_test(t, measure_by_records_leaves_launches_out);
