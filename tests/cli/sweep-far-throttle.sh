@@ -45,6 +45,11 @@ expect '[01]' '*' '*variants could not be timed*--resume tries them again*' assa
     fail "throttled, but not told how: $(ask 'SELECT verdict, reason FROM measurement')"
 [ "$(ask "SELECT count(*) FROM route t JOIN measurement m ON m.revision = t.winner_revision AND m.problem = t.problem
     WHERE m.verdict = 'throttled'")" = 0 ] || fail "a throttled one was published"
+# What an earlier visit saw is what a later one is compared with.
+[ "$(ask "WITH c AS (SELECT id, measurement, rejected_json, coalesce(json_extract(context_json, '\$.device.after.sm_clock_mhz'),
+    json_extract(context_json, '\$.device.before.sm_clock_mhz')) AS mhz FROM visit)
+    SELECT count(*) FROM c later JOIN c earlier ON earlier.measurement = later.measurement AND earlier.id < later.id
+    WHERE earlier.mhz = 1980 AND later.mhz = 1200 AND later.rejected_json = ''")" = 0 ] || fail "an earlier visit is forgotten"
 [ "$(ask "SELECT count(*) FROM quarantine")" = 0 ] || fail "a throttled one is in quarantine"
 script 82 "${ours[@]}" 'sm_clock_mhz=1980' 'throttle_reasons=0'
 expect 0 '*' '*3 routes; done*' assay sweep --db "$db" "${far[@]}" --resume

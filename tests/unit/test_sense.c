@@ -290,6 +290,18 @@ START_TEST(clock_that_rises_again_ends_the_wait)
 }
 END_TEST
 
+/* What was read under load before a pause says nothing of what comes after it. */
+START_TEST(load_is_read_again_after_a_pause)
+{
+    json_t *reply = stay("sm_clock_mhz=1980*4,1000; throttle_reasons=0*4,32*20,0", 0);
+
+    ck_assert(is_true(reply, "gave_up"));
+    ck_assert_uint_gt(sample_count(reply), SPANS);
+    ck_assert_uint_eq(sample_count(reply), json_array_size(rejected(reply)));
+    json_decref(reply);
+}
+END_TEST
+
 /* ---- warm-up ---- */
 
 static double called_ns(const char *sensors)
@@ -414,6 +426,7 @@ static void add_guard(TCase *tc)
     tcase_add_test(tc, fastest_clock_is_that_of_loads_too);
     tcase_add_test(tc, load_that_reads_idle_judges_nothing);
     tcase_add_loop_test(tc, clock_that_stays_low_is_given_up, 0, 5);
+    tcase_add_test(tc, load_is_read_again_after_a_pause);
     tcase_add_test(tc, clock_that_rises_again_ends_the_wait);
 }
 
