@@ -34,27 +34,6 @@ template <int PER, int VEC> CUDA_INLINE float layer_squares(float (*v)[VEC], flo
     return sum;
 }
 
-template <int PER, int VEC> CUDA_INLINE float layer_largest(float (*v)[VEC])
-{
-    float largest = 0.0f;
-
-#pragma unroll
-    for (int u = 0; u < PER; u++)
-#pragma unroll
-        for (int k = 0; k < VEC; k++)
-            largest = fmaxf(largest, fabsf(v[u][k]));
-    return largest;
-}
-
-template <int PER, int VEC> CUDA_INLINE void layer_multiply(float (*v)[VEC], float factor)
-{
-#pragma unroll
-    for (int u = 0; u < PER; u++)
-#pragma unroll
-        for (int k = 0; k < VEC; k++)
-            v[u][k] *= factor;
-}
-
 /* ---- rows in registers -------------------------------------------------------------------------
  */
 
@@ -82,9 +61,9 @@ struct layer_norm_rows {
                 break;
             cuda_row_fill<T, VEC, PER>(row, 0.0f, v);
             const float largest =
-                cuda_group_reduce<cuda_max_of, float>(group, layer_largest<PER, VEC>(v));
+                cuda_group_reduce<cuda_max_of, float>(group, norm_largest<PER, VEC>(v));
             scale = norm_in_range(var, eps) ? 1.0f : norm_scale(largest);
-            layer_multiply<PER, VEC>(v, scale);
+            norm_multiply<PER, VEC>(v, scale);
         }
         const float inverse = norm_inverse(var, eps, scale);
 #pragma unroll
@@ -156,7 +135,7 @@ CUDA_INLINE layer_figures layer_of_load(const cuda_part<T, VEC> &part, cuda_inde
             for (int k = 0; k < VEC; k++)
                 count += cuda_part_has<T, VEC>(part, e, u, k) ? 1.0f : 0.0f;
     }
-    layer_multiply<CUDA_PART_UNROLL, VEC>(v, scale);
+    norm_multiply<CUDA_PART_UNROLL, VEC>(v, scale);
     const float sum = layer_sum<CUDA_PART_UNROLL, VEC>(v);
     const float mean = is_whole       ? sum * (1.0f / (CUDA_PART_UNROLL * VEC))
                        : count > 0.0f ? cuda_divide(sum, count)
@@ -180,7 +159,7 @@ CUDA_INLINE float layer_part_largest(const cuda_part<T, VEC> &part, cuda_group<f
     CUDA_PART_FOR(VEC, part, e)
     {
         cuda_part_load<T, VEC>(part, e, 0.0f, v);
-        largest = fmaxf(largest, layer_largest<CUDA_PART_UNROLL, VEC>(v));
+        largest = fmaxf(largest, norm_largest<CUDA_PART_UNROLL, VEC>(v));
     }
     return cuda_group_reduce<cuda_max_of, float>(group, largest);
 }

@@ -10,6 +10,27 @@
 #include "backends/cuda/kernels/cuda_math.cuh"
 #include "backends/cuda/kernels/cuda_part.cuh"
 
+template <int PER, int VEC> CUDA_INLINE float norm_largest(float (*v)[VEC])
+{
+    float largest = 0.0f;
+
+#pragma unroll
+    for (int u = 0; u < PER; u++)
+#pragma unroll
+        for (int k = 0; k < VEC; k++)
+            largest = fmaxf(largest, fabsf(v[u][k]));
+    return largest;
+}
+
+template <int PER, int VEC> CUDA_INLINE void norm_multiply(float (*v)[VEC], float factor)
+{
+#pragma unroll
+    for (int u = 0; u < PER; u++)
+#pragma unroll
+        for (int k = 0; k < VEC; k++)
+            v[u][k] *= factor;
+}
+
 /* May a mean of squares be trusted, as it is or beside eps?  False for NaN and infinity too. */
 CUDA_INLINE bool norm_in_range(float mean_square, double eps)
 {

@@ -18,27 +18,6 @@ template <int PER, int VEC> CUDA_INLINE float rms_squares(float (*v)[VEC])
     return sum;
 }
 
-template <int PER, int VEC> CUDA_INLINE float rms_largest(float (*v)[VEC])
-{
-    float largest = 0.0f;
-
-#pragma unroll
-    for (int u = 0; u < PER; u++)
-#pragma unroll
-        for (int k = 0; k < VEC; k++)
-            largest = fmaxf(largest, fabsf(v[u][k]));
-    return largest;
-}
-
-template <int PER, int VEC> CUDA_INLINE void rms_multiply(float (*v)[VEC], float factor)
-{
-#pragma unroll
-    for (int u = 0; u < PER; u++)
-#pragma unroll
-        for (int k = 0; k < VEC; k++)
-            v[u][k] *= factor;
-}
-
 /* ---- rows in registers -------------------------------------------------------------------------
  */
 
@@ -60,12 +39,12 @@ struct rms_norm_rows {
 
         if (!__all_sync(0xffffffffu, row.hi == 0 || norm_in_range(square, eps))) {
             const float largest =
-                cuda_group_reduce<cuda_max_of, float>(group, rms_largest<PER, VEC>(v));
+                cuda_group_reduce<cuda_max_of, float>(group, norm_largest<PER, VEC>(v));
             scale = norm_in_range(square, eps) ? 1.0f : norm_scale(largest);
-            rms_multiply<PER, VEC>(v, scale);
+            norm_multiply<PER, VEC>(v, scale);
             square = cuda_group_reduce<cuda_sum_of, float>(group, rms_squares<PER, VEC>(v)) * share;
         }
-        rms_multiply<PER, VEC>(v, norm_inverse(square, eps, scale));
+        norm_multiply<PER, VEC>(v, norm_inverse(square, eps, scale));
     }
 };
 
@@ -106,7 +85,7 @@ CUDA_INLINE float rms_part_largest(const cuda_part<T, VEC> &part, cuda_group<flo
     CUDA_PART_FOR(VEC, part, e)
     {
         cuda_part_load<T, VEC>(part, e, 0.0f, v);
-        largest = fmaxf(largest, rms_largest<CUDA_PART_UNROLL, VEC>(v));
+        largest = fmaxf(largest, norm_largest<CUDA_PART_UNROLL, VEC>(v));
     }
     return cuda_group_reduce<cuda_max_of, float>(group, largest);
 }
@@ -128,7 +107,7 @@ CUDA_INLINE void rms_norm_figures(const cuda_parts_place &place, rms_figures *en
         {
             float v[CUDA_PART_UNROLL][VEC];
             cuda_part_load<T, VEC>(part, e, 0.0f, v);
-            rms_multiply<CUDA_PART_UNROLL, VEC>(v, scale);
+            norm_multiply<CUDA_PART_UNROLL, VEC>(v, scale);
             sum += rms_squares<CUDA_PART_UNROLL, VEC>(v);
         }
         sum = cuda_group_reduce<cuda_sum_of, float>(&group, sum);
@@ -159,8 +138,8 @@ CUDA_INLINE void rms_norm_apply(const cuda_parts_place &place, rms_figures *entr
     {
         float v[CUDA_PART_UNROLL][VEC];
         cuda_part_load<T, VEC>(part, e, 0.0f, v);
-        rms_multiply<CUDA_PART_UNROLL, VEC>(v, figures.y);
-        rms_multiply<CUDA_PART_UNROLL, VEC>(v, inverse);
+        norm_multiply<CUDA_PART_UNROLL, VEC>(v, figures.y);
+        norm_multiply<CUDA_PART_UNROLL, VEC>(v, inverse);
         cuda_part_store<T, VEC>(part, e, v);
     }
 }
