@@ -113,6 +113,15 @@ assay_status assay__host_map(assay_instance *instance, assay_buffer buffer, void
 /* Frees every slot, whoever holds it, and starts a new generation of marks. Lock held. */
 void assay__host_forget_memory(assay_instance *instance);
 
+/* ---- handles: host_handle.c; lock held ---- */
+
+/* FOREIGN, GENERATION, or INVALID for a place that is none of slot_count: with their texts. */
+assay_status assay__host_check_handle(const assay_instance *instance, assay_buffer buffer,
+                                      size_t slot_count);
+assay_status assay__host_fail_freed(const assay_instance *instance);
+/* Handles of before are void from now on. */
+void assay__host_new_generation(assay_instance *instance);
+
 /* Operands with slots of `instance` replaced by host addresses; the status of a stale or foreign
  * buffer.  pin: +1 keeps slots from being freed, -1 lets them go, 0 neither. */
 assay_status assay__host_resolve(assay_instance *instance, const assay_launch *in,

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* runtime/host_memory.c -- buffers of host plug-ins: slots with a generation, and what moves.
- *
- * A handle holds the instance's mark, whose low 16 bits are those of the generation that made it,
- * and the place and generation of its slot.  So the handle of another instance, one from before a
- * recover and one that was freed are told apart, and a slot that is used again takes none of them
- * for its own. */
+/* runtime/host_memory.c -- buffers of host plug-ins: slots with a generation, and what moves. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/host_backend.h"
 
-#define SLOT_ALIGN      64u
-#define GENERATION_BITS UINT64_C(0xffff)
+#define SLOT_ALIGN 64u
 
 /* ---- slots ---- */
 
@@ -77,37 +71,16 @@ void assay__host_forget_memory(assay_instance *instance)
 {
     for (size_t i = 0; i < instance->slot_count; i++)
         empty_slot(instance, &instance->slots[i]);
-    instance->generation++;
-    instance->owner =
-        (instance->owner & ~GENERATION_BITS) | (instance->generation & GENERATION_BITS);
-}
-
-static assay_status fail_generation(const assay_instance *instance, assay_buffer buffer)
-{
-    const assay_error_detail detail = {.status = ASSAY_GENERATION,
-                                       .generation = instance->generation};
-
-    return assay__host_fail_detail(
-        instance, &detail,
-        "buffer is of generation %llu, the device was recovered since and is at %llu; make it anew",
-        (unsigned long long)(buffer.owner & GENERATION_BITS),
-        (unsigned long long)instance->generation);
+    assay__host_new_generation(instance);
 }
 
 /* The slot of a handle.  Lock held. */
 static assay_status find_slot(assay_instance *instance, assay_buffer buffer, assay__host_slot **out)
 {
-    if ((buffer.owner & ~GENERATION_BITS) != (instance->owner & ~GENERATION_BITS))
-        return assay__host_fail(instance, ASSAY_FOREIGN,
-                                "buffer belongs to another instance; copy by way of the host");
-    if (buffer.owner != instance->owner)
-        return fail_generation(instance, buffer);
-    if (buffer.at.slot.index >= instance->slot_count)
-        return assay__host_fail(instance, ASSAY_INVALID, "buffer %u was never made here",
-                                buffer.at.slot.index);
+    ASSAY_TRY(assay__host_check_handle(instance, buffer, instance->slot_count));
     assay__host_slot *slot = &instance->slots[buffer.at.slot.index];
     if (slot->memory == NULL || slot->generation != buffer.at.slot.generation)
-        return assay__host_fail(instance, ASSAY_FREED, "buffer was freed before this use");
+        return assay__host_fail_freed(instance);
     *out = slot;
     return ASSAY_OK;
 }

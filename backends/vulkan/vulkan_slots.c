@@ -2,15 +2,13 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/vulkan/vulkan_slots.c -- handles: slots with a generation over pieces of blocks.
  *
- * The rules are those of runtime/host_memory.c: a handle holds the instance's mark, whose low 16
- * bits are those of the generation that made it, and the place and generation of its slot. */
+ * Handles are those of runtime/host_handle.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/vulkan/vulkan.h"
 
-#define LEAST_ALIGN     256u /* device_profile says so */
-#define GENERATION_BITS UINT64_C(0xffff)
+#define LEAST_ALIGN 256u /* device_profile says so */
 
 /* ---- slots ---- */
 
@@ -58,39 +56,16 @@ void assay__host_forget_memory(assay_instance *instance)
     for (size_t i = 0; i < v->slot_count; i++)
         if (is_taken(&v->slots[i]))
             empty_slot(v, &v->slots[i]);
-    instance->generation++;
-    instance->owner =
-        (instance->owner & ~GENERATION_BITS) | (instance->generation & GENERATION_BITS);
-}
-
-static assay_status fail_generation(const assay_instance *instance, assay_buffer buffer)
-{
-    const assay_error_detail detail = {.status = ASSAY_GENERATION,
-                                       .generation = instance->generation};
-
-    return assay__host_fail_detail(
-        instance, &detail,
-        "buffer is of generation %llu, the device was recovered since and is at %llu; make it anew",
-        (unsigned long long)(buffer.owner & GENERATION_BITS),
-        (unsigned long long)instance->generation);
+    assay__host_new_generation(instance);
 }
 
 /* base.lock held. */
 static assay_status find_slot(vulkan_instance *v, assay_buffer buffer, vulkan_slot **out)
 {
-    const assay_instance *instance = &v->base;
-
-    if ((buffer.owner & ~GENERATION_BITS) != (instance->owner & ~GENERATION_BITS))
-        return assay__host_fail(instance, ASSAY_FOREIGN,
-                                "buffer belongs to another instance; copy by way of the host");
-    if (buffer.owner != instance->owner)
-        return fail_generation(instance, buffer);
-    if (buffer.at.slot.index >= v->slot_count)
-        return assay__host_fail(instance, ASSAY_INVALID, "buffer %u was never made here",
-                                buffer.at.slot.index);
+    ASSAY_TRY(assay__host_check_handle(&v->base, buffer, v->slot_count));
     vulkan_slot *slot = &v->slots[buffer.at.slot.index];
     if (!is_taken(slot) || slot->generation != buffer.at.slot.generation)
-        return assay__host_fail(instance, ASSAY_FREED, "buffer was freed before this use");
+        return assay__host_fail_freed(&v->base);
     *out = slot;
     return ASSAY_OK;
 }
