@@ -48,6 +48,8 @@ struct assay_event {
     uint64_t generation;
 };
 
+#include "runtime/queue_hold.h" /* wants the structures */
+
 /* ---- running one ---- */
 
 static void sleep_ns(uint64_t ns)
@@ -170,27 +172,17 @@ static assay_status fail_void(const assay_instance *instance, const char *what)
 /* Keeps a queue of ours from being destroyed meanwhile.  any_age: one of another generation too. */
 static assay_status hold(assay_instance *instance, assay_queue *queue, bool any_age)
 {
-    assay_status status = ASSAY_OK;
+    const assay_status status = assay__queue_hold(instance, queue, any_age);
 
-    pthread_mutex_lock(&instance->lock);
-    const assay_queue *q = instance->queues;
-    while (q != NULL && q != queue)
-        q = q->next;
-    if (q == NULL || queue->going)
-        status = assay__host_fail(instance, ASSAY_FOREIGN, "no queue of this instance");
-    else if (queue->generation != instance->generation && !any_age)
-        status = fail_void(instance, "queue");
-    else
-        queue->holders++;
-    pthread_mutex_unlock(&instance->lock);
-    return status;
+    if (status == ASSAY_FOREIGN)
+        return assay__host_fail(instance, status, "no queue of this instance");
+    return status == ASSAY_GENERATION ? fail_void(instance, "queue") : status;
 }
 
 static void let_go(assay_instance *instance, assay_queue *queue)
 {
     pthread_mutex_lock(&instance->lock);
-    if (--queue->holders <= 1) /* he who destroys it holds it, too */
-        pthread_cond_broadcast(&instance->let_go);
+    assay__queue_let_go(instance, queue);
     pthread_mutex_unlock(&instance->lock);
 }
 
@@ -295,8 +287,8 @@ static assay_queue *next_held(assay_instance *instance, assay_queue *before)
         q = q->next;
     if (q != NULL)
         q->holders++;
-    if (before != NULL && --before->holders <= 1)
-        pthread_cond_broadcast(&instance->let_go);
+    if (before != NULL)
+        assay__queue_let_go(instance, before);
     pthread_mutex_unlock(&instance->lock);
     return q;
 }

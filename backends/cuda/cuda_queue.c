@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backends/cuda/cuda_instance.h"
+#include "runtime/queue_hold.h"
 
 /* ---- making and freeing ---- */
 
@@ -99,33 +100,17 @@ void cuda_drop_queues(assay_instance *instance)
 /* Keeps a queue of ours from being destroyed meanwhile.  any_age: of another generation, too. */
 assay_status cuda_hold_queue(assay_instance *instance, assay_queue *queue, bool any_age)
 {
-    assay_status status = ASSAY_OK;
+    const assay_status status = assay__queue_hold(instance, queue, any_age);
 
-    pthread_mutex_lock(&instance->lock);
-    const assay_queue *q = instance->queues;
-    while (q != NULL && q != queue)
-        q = q->next;
-    if (q == NULL || queue->going)
-        status = cuda_fail(instance, ASSAY_FOREIGN, "no queue of this instance");
-    else if (queue->generation != instance->generation && !any_age)
-        status = cuda_fail_generation(instance, "queue");
-    else
-        queue->holders++;
-    pthread_mutex_unlock(&instance->lock);
-    return status;
-}
-
-/* Lock held. */
-static void let_go(assay_instance *instance, assay_queue *queue)
-{
-    if (--queue->holders <= 1) /* he who destroys it holds it, too */
-        pthread_cond_broadcast(&instance->let_go);
+    if (status == ASSAY_FOREIGN)
+        return cuda_fail(instance, status, "no queue of this instance");
+    return status == ASSAY_GENERATION ? cuda_fail_generation(instance, "queue") : status;
 }
 
 void cuda_let_go_queue(assay_instance *instance, assay_queue *queue)
 {
     pthread_mutex_lock(&instance->lock);
-    let_go(instance, queue);
+    assay__queue_let_go(instance, queue);
     pthread_mutex_unlock(&instance->lock);
 }
 
@@ -140,7 +125,7 @@ static assay_queue *next_held(assay_instance *instance, assay_queue *before)
     if (q != NULL)
         q->holders++;
     if (before != NULL)
-        let_go(instance, before);
+        assay__queue_let_go(instance, before);
     pthread_mutex_unlock(&instance->lock);
     return q;
 }
