@@ -2,15 +2,12 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_cuda.c -- the driver, devices and memory of backend cuda, on a scripted driver
  * without a GPU. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/config.h"
+#include "tests/fake_cuda/fake_cuda_suite.h"
 
 #if HAVE_CUDA
-
-#include "tests/fake_cuda/fake_cuda_stage.h"
 
 /* ---- the driver ---- */
 
@@ -440,32 +437,9 @@ static void add_tests(TCase *t)
     tcase_add_test(t, wrapped_memory_is_reached_by_both);
 }
 
-#else
-
-START_TEST(build_without_cuda_says_why)
-{
-    ck_assert_str_ne(ASSAY_WHY_CUDA, "");
-}
-END_TEST
-
-static void add_tests(TCase *t)
-{
-    tcase_add_test(t, build_without_cuda_says_why);
-}
-
 #endif
 
 int main(void)
 {
-    Suite *suite = suite_create("cuda");
-    TCase *t = tcase_create("scripted");
-
-    tcase_set_timeout(t, 60);
-    add_tests(t);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
-    srunner_free(runner);
-    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+    return cuda_suite_run("cuda", add_tests);
 }

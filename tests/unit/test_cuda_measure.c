@@ -2,15 +2,12 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_cuda_measure.c -- what backend cuda measures and counts, on a scripted driver
  * without a GPU. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/config.h"
+#include "tests/fake_cuda/fake_cuda_suite.h"
 
 #if HAVE_CUDA
-
-#include "tests/fake_cuda/fake_cuda_stage.h"
 
 /* ---- measuring ---- */
 
@@ -27,210 +24,185 @@ static void on_span(void *cookie, double ns, size_t inner)
     s->inner += inner;
 }
 
-static assay_status measure(assay_instance *instance, const assay_launch *launches, size_t count,
-                            size_t inner, spans *seen, assay_clock_info *clock)
-{
-    const assay_measure what = {.struct_size = sizeof what,
-                                .run = fake_row_count,
-                                .launches = launches,
-                                .launch_count = count,
-                                .inner = inner,
-                                .spans = 5,
-                                .sink = on_span,
-                                .cookie = seen};
+/* An instance, launches that each count in a buffer of their own, and what was measured last. */
+typedef struct scene {
+    assay_instance *instance;
+    assay_tensor operands[3];
+    assay_launch launches[3];
+    assay_clock_info clock;
+    spans seen;
+} scene;
 
-    memset(seen, 0, sizeof *seen);
-    return B->measure(instance, &what, clock);
-}
-
-/* Launches that each count in a buffer of their own. */
-static void make_counters(assay_instance *instance, assay_tensor *operands, assay_launch *launches,
-                          size_t count)
+static void open_scene(scene *s, const char *script, size_t count)
 {
     const int64_t n = 1;
     uint32_t zero = 0;
 
+    memset(s, 0, sizeof *s);
+    s->instance = cuda_stage_open(script);
     for (size_t i = 0; i < count; i++) {
-        OK(assay_tensor_host(NULL, ASSAY_F32, 1, &n, NULL, &operands[i]));
-        operands[i].buffer = cuda_stage_make(instance, sizeof zero);
-        cuda_stage_put(instance, operands[i].buffer, &zero, sizeof zero);
-        launches[i] = (assay_launch){
-            .struct_size = sizeof launches[i], .operand_count = 1, .operands = &operands[i]};
+        OK(assay_tensor_host(NULL, ASSAY_F32, 1, &n, NULL, &s->operands[i]));
+        s->operands[i].buffer = cuda_stage_make(s->instance, sizeof zero);
+        cuda_stage_put(s->instance, s->operands[i].buffer, &zero, sizeof zero);
+        s->launches[i] = (assay_launch){
+            .struct_size = sizeof s->launches[i], .operand_count = 1, .operands = &s->operands[i]};
     }
 }
 
-static uint32_t counted(assay_instance *instance, const assay_tensor *operand)
+static assay_status measure(scene *s, size_t count, size_t inner)
+{
+    const assay_measure what = {.struct_size = sizeof what,
+                                .run = fake_row_count,
+                                .launches = s->launches,
+                                .launch_count = count,
+                                .inner = inner,
+                                .spans = 5,
+                                .sink = on_span,
+                                .cookie = &s->seen};
+
+    memset(&s->seen, 0, sizeof s->seen);
+    return B->measure(s->instance, &what, &s->clock);
+}
+
+static uint32_t counted(const scene *s, size_t i)
 {
     uint32_t count = 0;
 
-    cuda_stage_get(instance, &count, operand->buffer, sizeof count);
+    cuda_stage_get(s->instance, &count, s->operands[i].buffer, sizeof count);
     return count;
 }
 
-static void check_spans(const spans *seen, size_t inner, double ns)
+/* Five spans of `inner` calls, each of which took ns, by a clock of this quality. */
+static void check_spans(const scene *s, size_t inner, double ns, assay_timing_quality quality)
 {
-    ck_assert_uint_eq(seen->count, 5);
-    ck_assert_uint_eq(seen->inner, 5 * inner);
+    ck_assert_uint_eq(s->seen.count, 5);
+    ck_assert_uint_eq(s->seen.inner, 5 * inner);
     for (int i = 0; i < 5; i++)
-        ck_assert_double_eq_tol(seen->ns[i], ns, 1e-3 * ns);
+        ck_assert_double_eq_tol(s->seen.ns[i], ns, 1e-3 * ns);
+    ck_assert_int_eq(s->clock.quality, quality);
 }
 
 START_TEST(measure_by_events_without_records)
 {
-    assay_instance *instance = cuda_stage_open("ns=20000 gap=500");
-    assay_tensor operands[1];
-    assay_launch launches[1];
-    assay_clock_info clock;
-    spans seen;
+    scene s;
 
-    make_counters(instance, operands, launches, 1);
-    OK(measure(instance, launches, 1, 3, &seen, &clock));
-    check_spans(&seen, 3, 3 * 20500.0); /* long ones are launched one by one */
-    ck_assert_str_eq(clock.name, "CUDA events");
-    ck_assert_int_eq(clock.quality, ASSAY_TIMING_DEVICE);
-    ck_assert_double_eq_tol(clock.overhead_ns, 20500.0, 1.0);
-    ck_assert(clock.resolution_ns > 0.0);
-    ck_assert_uint_ge(counted(instance, operands), 15);
-    OK(B->free(instance, operands[0].buffer));
-    cuda_stage_close(instance);
+    open_scene(&s, "ns=20000 gap=500", 1);
+    OK(measure(&s, 1, 3));
+    check_spans(&s, 3, 3 * 20500.0, ASSAY_TIMING_DEVICE); /* long ones are launched one by one */
+    ck_assert_str_eq(s.clock.name, "CUDA events");
+    ck_assert_double_eq_tol(s.clock.overhead_ns, 20500.0, 1.0);
+    ck_assert(s.clock.resolution_ns > 0.0);
+    ck_assert_uint_ge(counted(&s, 0), 15);
+    OK(B->free(s.instance, s.operands[0].buffer));
+    cuda_stage_close(s.instance);
 }
 END_TEST
 
 START_TEST(measure_of_short_calls_is_a_graph)
 {
-    assay_instance *instance = cuda_stage_open("ns=2000 gap=4000");
-    assay_tensor operands[3];
-    assay_launch launches[3];
-    assay_clock_info clock;
-    spans seen;
+    scene s;
 
-    make_counters(instance, operands, launches, 3);
-    OK(measure(instance, launches, 3, 10, &seen, &clock));
-    check_spans(&seen, 10, 20000.0); /* without what the host takes to launch */
-    const uint32_t all = counted(instance, &operands[0]) + counted(instance, &operands[1]) +
-                         counted(instance, &operands[2]);
-    ck_assert_uint_eq(all, 50 + 9);                             /* and those of the estimate */
-    ck_assert_uint_eq(counted(instance, &operands[2]), 16 + 2); /* rotation goes on over spans */
-    OK(measure(instance, launches, 3, 1, &seen, &clock));
-    check_spans(&seen, 1, 6000.0); /* one call is no row */
+    open_scene(&s, "ns=2000 gap=4000", 3);
+    OK(measure(&s, 3, 10));
+    check_spans(&s, 10, 20000.0, ASSAY_TIMING_DEVICE); /* without what the host takes to launch */
+    ck_assert_uint_eq(counted(&s, 0) + counted(&s, 1) + counted(&s, 2), 50 + 9); /* an estimate */
+    ck_assert_uint_eq(counted(&s, 2), 16 + 2); /* rotation goes on over spans */
+    OK(measure(&s, 3, 1));
+    check_spans(&s, 1, 6000.0, ASSAY_TIMING_DEVICE); /* one call is no row */
     cuda_stage_script("nocapture");
-    OK(measure(instance, launches, 3, 10, &seen, &clock));
-    check_spans(&seen, 10, 60000.0);
-    cuda_stage_close(instance);
+    OK(measure(&s, 3, 10));
+    check_spans(&s, 10, 60000.0, ASSAY_TIMING_DEVICE);
+    cuda_stage_close(s.instance);
 }
 END_TEST
 
 START_TEST(measure_by_records_leaves_launches_out)
 {
-    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
-    assay_instance *instance = cuda_stage_open("ns=20000 gap=500");
-    assay_tensor operands[1];
-    assay_launch launches[1];
-    assay_clock_info clock;
-    spans seen;
+    scene s;
 
-    make_counters(instance, operands, launches, 1);
-    OK(measure(instance, launches, 1, 3, &seen, &clock));
-    check_spans(&seen, 3, 3 * 20000.0 + 2 * 500.0); /* from the first start on */
-    ck_assert_str_eq(clock.name, "CUPTI activity");
-    ck_assert_int_eq(clock.quality, ASSAY_TIMING_COUNTERS);
-    ck_assert_double_eq(clock.overhead_ns, 20000.0);
-    ck_assert_double_eq(clock.resolution_ns, 500.0); /* all times here are multiples of it */
+    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
+    open_scene(&s, "ns=20000 gap=500", 1);
+    OK(measure(&s, 1, 3)); /* from the first start on */
+    check_spans(&s, 3, 3 * 20000.0 + 2 * 500.0, ASSAY_TIMING_COUNTERS);
+    ck_assert_str_eq(s.clock.name, "CUPTI activity");
+    ck_assert_double_eq(s.clock.overhead_ns, 20000.0);
+    ck_assert_double_eq(s.clock.resolution_ns, 500.0); /* all times here are multiples of it */
     cuda_stage_script("ns=1000 gap=3000");
-    OK(measure(instance, launches, 1, 10, &seen, &clock));
-    check_spans(&seen, 10, 10000.0); /* a graph is one record */
-    ck_assert_int_eq(clock.quality, ASSAY_TIMING_COUNTERS);
-    cuda_stage_close(instance);
+    OK(measure(&s, 1, 10));
+    check_spans(&s, 10, 10000.0, ASSAY_TIMING_COUNTERS); /* a graph is one record */
+    cuda_stage_close(s.instance);
 }
 END_TEST
 
 START_TEST(measure_takes_spans_again_whose_records_are_lost)
 {
-    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
-    assay_instance *instance = cuda_stage_open("ns=20000");
-    assay_tensor operands[1];
-    assay_launch launches[1];
-    assay_clock_info clock;
-    spans seen;
+    scene s;
 
-    make_counters(instance, operands, launches, 1);
-    OK(measure(instance, launches, 1, 3, &seen, &clock)); /* the clock is known from now on */
-    const uint32_t before = counted(instance, operands);
+    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
+    open_scene(&s, "ns=20000", 1);
+    OK(measure(&s, 1, 3)); /* the clock is known from now on */
+    const uint32_t before = counted(&s, 0);
     cuda_stage_script("dropped=1");
-    OK(measure(instance, launches, 1, 3, &seen, &clock));
-    check_spans(&seen, 3, 60000.0);
+    OK(measure(&s, 1, 3));
+    check_spans(&s, 3, 60000.0, ASSAY_TIMING_COUNTERS);
     /* 15 of spans, 4 of the estimate, 3 of the span that was taken again. */
-    ck_assert_uint_eq(counted(instance, operands) - before, 22);
-    cuda_stage_close(instance);
+    ck_assert_uint_eq(counted(&s, 0) - before, 22);
+    cuda_stage_close(s.instance);
 }
 END_TEST
 
 START_TEST(measure_falls_back_where_records_are_refused)
 {
-    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
-    assay_instance *instance = cuda_stage_open("ns=20000 cupti=35");
-    assay_tensor operands[1];
-    assay_launch launches[1];
-    assay_clock_info clock;
-    spans seen;
+    scene s;
 
-    make_counters(instance, operands, launches, 1);
-    OK(measure(instance, launches, 1, 3, &seen, &clock));
-    check_spans(&seen, 3, 60000.0);
-    ck_assert_int_eq(clock.quality, ASSAY_TIMING_DEVICE);
+    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
+    open_scene(&s, "ns=20000 cupti=35", 1);
+    OK(measure(&s, 1, 3));
+    check_spans(&s, 3, 60000.0, ASSAY_TIMING_DEVICE);
     cuda_stage_script("cupti=0");
-    OK(measure(instance, launches, 1, 3, &seen, &clock));
-    ck_assert_int_eq(clock.quality, ASSAY_TIMING_COUNTERS);
+    OK(measure(&s, 1, 3));
+    check_spans(&s, 3, 60000.0, ASSAY_TIMING_COUNTERS);
     cuda_stage_script("lose=1000000");
-    OK(measure(instance, launches, 1, 1, &seen, &clock)); /* one record a span, and it is lost */
-    check_spans(&seen, 1, 20000.0);
-    ck_assert_int_eq(clock.quality, ASSAY_TIMING_DEVICE);
-    cuda_stage_close(instance);
+    OK(measure(&s, 1, 1)); /* one record a span, and it is lost */
+    check_spans(&s, 1, 20000.0, ASSAY_TIMING_DEVICE);
+    cuda_stage_close(s.instance);
 }
 END_TEST
 
 /* The driver's compiler may be missing: then no empty kernel can be loaded. */
 START_TEST(measure_needs_no_compiler_of_the_driver)
 {
-    assay_instance *instance = cuda_stage_open("ns=20000 fail=cuModuleLoadData:2:221:1000");
-    assay_tensor operands[1];
-    assay_launch launches[1];
-    assay_clock_info clock;
-    spans seen;
+    scene s;
 
-    make_counters(instance, operands, launches, 1);
-    OK(measure(instance, launches, 1, 3, &seen, &clock));
-    check_spans(&seen, 3, 60000.0);
-    ck_assert_double_eq(clock.overhead_ns, 0.0); /* a fill takes no time there */
-    cuda_stage_close(instance);
+    open_scene(&s, "ns=20000 fail=cuModuleLoadData:2:221:1000", 1);
+    OK(measure(&s, 1, 3));
+    check_spans(&s, 3, 60000.0, ASSAY_TIMING_DEVICE);
+    ck_assert_double_eq(s.clock.overhead_ns, 0.0); /* a fill takes no time there */
+    cuda_stage_close(s.instance);
 }
 END_TEST
 
 START_TEST(measure_refuses_what_makes_no_sense)
 {
-    assay_instance *instance = cuda_stage_open("");
-    assay_tensor operands[2];
-    assay_launch launches[2];
-    assay_clock_info clock;
-    spans seen;
+    scene s;
 
-    make_counters(instance, operands, launches, 2);
-    cuda_stage_fails(measure(instance, launches, 0, 1, &seen, &clock), ASSAY_INVALID, "needs");
-    cuda_stage_fails(measure(instance, launches, 1, 0, &seen, &clock), ASSAY_INVALID, "needs");
+    open_scene(&s, "", 2);
+    cuda_stage_fails(measure(&s, 0, 1), ASSAY_INVALID, "needs");
+    cuda_stage_fails(measure(&s, 1, 0), ASSAY_INVALID, "needs");
     const assay_measure hot = {.struct_size = sizeof hot,
                                .run = fake_row_count,
-                               .launches = launches,
+                               .launches = s.launches,
                                .launch_count = 2,
                                .inner = 1,
                                .spans = 1,
                                .cache = ASSAY_CACHE_HOT,
                                .sink = on_span,
-                               .cookie = &seen};
-    cuda_stage_fails(B->measure(instance, &hot, &clock), ASSAY_INVALID, "hot");
-    OK(B->free(instance, operands[1].buffer));
-    cuda_stage_fails(measure(instance, launches, 2, 1, &seen, &clock), ASSAY_FREED, "freed");
-    OK(B->free(instance, operands[0].buffer)); /* the refused one pins nothing */
-    cuda_stage_close(instance);
+                               .cookie = &s.seen};
+    cuda_stage_fails(B->measure(s.instance, &hot, &s.clock), ASSAY_INVALID, "hot");
+    OK(B->free(s.instance, s.operands[1].buffer));
+    cuda_stage_fails(measure(&s, 2, 1), ASSAY_FREED, "freed");
+    OK(B->free(s.instance, s.operands[0].buffer)); /* the refused one pins nothing */
+    cuda_stage_close(s.instance);
 }
 END_TEST
 
@@ -355,32 +327,9 @@ static void add_tests(TCase *t)
     tcase_add_test(t, metrics_hold_the_readings_that_there_are);
 }
 
-#else
-
-START_TEST(build_without_cuda_says_why)
-{
-    ck_assert_str_ne(ASSAY_WHY_CUDA, "");
-}
-END_TEST
-
-static void add_tests(TCase *t)
-{
-    tcase_add_test(t, build_without_cuda_says_why);
-}
-
 #endif
 
 int main(void)
 {
-    Suite *suite = suite_create("cuda_measure");
-    TCase *t = tcase_create("scripted");
-
-    tcase_set_timeout(t, 60);
-    add_tests(t);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
-    srunner_free(runner);
-    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+    return cuda_suite_run("cuda_measure", add_tests);
 }
