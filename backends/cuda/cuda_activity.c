@@ -199,7 +199,8 @@ static CUptiResult begin(CUcontext context, CUstream stream, bool graphs)
         disable();
         return result;
     }
-    (void)table.cuptiActivityFlushAll(0); /* what others left */
+    /* What was left, also where it is not complete: it would count as of the first span. */
+    (void)table.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     pthread_mutex_lock(&collected.lock);
     collected.context = context_id;
     collected.stream = stream_id;
@@ -236,23 +237,38 @@ static void take_seen(cuda_activity *out)
     pthread_mutex_unlock(&collected.lock);
 }
 
+static size_t count_seen(void)
+{
+    pthread_mutex_lock(&collected.lock);
+    const size_t count = collected.seen.records + collected.seen.dropped;
+    pthread_mutex_unlock(&collected.lock);
+    return count;
+}
+
 /* A buffer in which one record is not complete stays behind by itself; that record may be another
  * stream's, so that ours are asked for by force. */
-bool cuda_activity_look(CUcontext context, cuda_activity *out)
+bool cuda_activity_look(size_t least, cuda_activity *out)
 {
     size_t dropped = 0;
 
     if (table.cuptiActivityFlushAll(0) != CUPTI_SUCCESS)
         return false;
+    if (count_seen() < least &&
+        table.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != CUPTI_SUCCESS)
+        return false;
     take_seen(out);
-    if (out->records == 0 && out->dropped == 0) {
-        if (table.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != CUPTI_SUCCESS)
-            return false;
-        take_seen(out);
-    }
-    (void)table.cuptiActivityGetNumDroppedRecords(context, 0, &dropped);
+    /* Of the one queue that all contexts have since CUDA 6: a context of its own has none. */
+    (void)table.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
     out->dropped += dropped;
     return true;
+}
+
+void cuda_activity_forget(void)
+{
+    cuda_activity seen;
+
+    (void)table.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    take_seen(&seen);
 }
 
 void cuda_activity_end(void)

@@ -20,8 +20,11 @@ typedef struct cuda_activity {
  * false: it cannot be had here, with the reason in `why`. */
 bool cuda_activity_begin(CUcontext context, CUstream stream, bool graphs, char *why, size_t cap);
 
-/* To be called when the stream has been waited for. */
-bool cuda_activity_look(CUcontext context, cuda_activity *out);
+/* To be called when the stream has been waited for.  Fewer than `least` are asked for by force. */
+bool cuda_activity_look(size_t least, cuda_activity *out);
+
+/* Passes over what ended so far and was not told, so that no later look takes it for its own. */
+void cuda_activity_forget(void);
 
 void cuda_activity_end(void);
 

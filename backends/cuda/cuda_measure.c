@@ -29,8 +29,8 @@ typedef struct timing {
     int clock;
     bool by_graph;
     CUgraphExec graph;
-    size_t graph_first;  /* launch that it begins with */
-    size_t most_records; /* of a span so far: one with fewer lacks some */
+    size_t graph_first; /* launch that it begins with */
+    size_t records;     /* of each span; 0: none was whole yet */
 } timing;
 
 static CUstream stream_of(const timing *t)
@@ -134,20 +134,33 @@ static assay_status record_span(const timing *t, cuda_activity *seen)
 
     ASSAY_TRY(status);
     ASSAY_TRY(waited);
-    if (!cuda_activity_look(t->instance->context, seen))
+    if (!cuda_activity_look(t->records > 0 ? t->records : t->by_graph ? 1 : t->what->inner, seen))
         *seen = (cuda_activity){0};
     return ASSAY_OK;
 }
 
-/* *whole: false where records are missing: none at all, some dropped, or fewer than a span before
- * had. */
+/* Are these all records of a span and no others?  Every span has as many, and calls in a row have
+ * the same number each. */
+static bool is_whole(const timing *t, const cuda_activity *seen)
+{
+    if (seen->records == 0 || seen->dropped > 0)
+        return false;
+    if (t->records > 0)
+        return seen->records == t->records;
+    return t->by_graph || seen->records % t->what->inner == 0;
+}
+
+/* What comes late of a span that is not whole must not count as of the next. */
 static assay_status span_by_records(timing *t, double *out_ns, bool *whole)
 {
     cuda_activity seen;
 
     ASSAY_TRY(record_span(t, &seen));
-    *whole = seen.records > 0 && seen.dropped == 0 && seen.records >= t->most_records;
-    t->most_records = seen.records > t->most_records ? seen.records : t->most_records;
+    *whole = is_whole(t, &seen);
+    if (*whole)
+        t->records = seen.records;
+    else
+        cuda_activity_forget();
     *out_ns = (double)(seen.last_ns - seen.first_ns);
     return ASSAY_OK;
 }
@@ -306,8 +319,10 @@ static assay_status probe_records(const timing *t, cuda_clock *out)
     for (int i = 0; i < PROBES; i++) {
         cuda_activity seen;
         ASSAY_TRY(record_span(t, &seen));
-        if (seen.records == 0)
+        if (seen.records != 1 || seen.dropped > 0) {
+            cuda_activity_forget();
             continue;
+        }
         origin = origin == 0 ? seen.first_ns : origin;
         const uint64_t ns = seen.last_ns - seen.first_ns;
         step = common_divisor(common_divisor(step, ns), seen.first_ns - origin);
@@ -353,7 +368,7 @@ static assay_status probe_clock(const timing *of, cuda_clock *out)
 
     t.what = &what;
     t.launches = &launch;
-    t.next = 0;
+    t.next = t.records = 0;
     t.by_graph = false;
     ASSAY_TRY(run_in_a_row(&t, 0, 1)); /* loads it */
     ASSAY_TRY(check(&t, t.instance->cu->cuStreamSynchronize(stream_of(&t))));

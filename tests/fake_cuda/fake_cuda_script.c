@@ -86,6 +86,10 @@ static void read_number(const char *name, const char *value)
         fake.clock_mhz = (unsigned)number;
     else if (strcmp(name, "reasons") == 0)
         fake.reasons = (unsigned long long)number;
+    else if (strcmp(name, "keep") == 0)
+        fake.keep = (size_t)number;
+    else if (strcmp(name, "keepafter") == 0)
+        fake.keep_after = (size_t)number;
 }
 
 static void read_word(char *word)

@@ -73,9 +73,10 @@ typedef struct fake_driver {
     bool is_held, cannot_capture, is_ready;
     unsigned hold;
     size_t live;
-    int cupti;            /* what enabling records returns */
-    size_t lose, dropped; /* flushes that lose a record; records that are told as dropped */
-    unsigned clock_mhz;   /* what NVML reads */
+    int cupti;               /* what enabling records returns */
+    size_t lose, dropped;    /* flushes that lose a record; records that are told as dropped */
+    size_t keep, keep_after; /* flushes that leave a record to the next; those that first do not */
+    unsigned clock_mhz;      /* what NVML reads */
     unsigned long long reasons;
     fake_block *blocks;
 } fake_driver;

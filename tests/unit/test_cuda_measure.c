@@ -151,6 +151,30 @@ START_TEST(measure_takes_spans_again_whose_records_are_lost)
 }
 END_TEST
 
+/* One that comes behind its span, asked for by force or not, is of no other span. */
+START_TEST(measure_takes_late_records_for_no_other_span)
+{
+    static const char *const late[] = {"keep=1",
+                                       "keep=2",
+                                       "keep=3",
+                                       "keep=1 keepafter=1",
+                                       "keep=2 keepafter=2",
+                                       "keep=3 keepafter=1"};
+    scene s;
+
+    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
+    open_scene(&s, "ns=20000", 1);
+    OK(measure(&s, 1, 3)); /* the clock is known from now on */
+    const uint32_t before = counted(&s, 0);
+    cuda_stage_script(late[_i]);
+    OK(measure(&s, 1, 3));
+    check_spans(&s, 3, 60000.0, ASSAY_TIMING_COUNTERS);
+    if (strncmp(late[_i], "keep=1", 6) == 0) /* by force it came: nothing was taken again */
+        ck_assert_uint_eq(counted(&s, 0) - before, 19);
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
 START_TEST(measure_falls_back_where_records_are_refused)
 {
     scene s;
@@ -320,6 +344,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, measure_of_short_calls_is_a_graph);
     tcase_add_test(t, measure_by_records_leaves_launches_out);
     tcase_add_test(t, measure_takes_spans_again_whose_records_are_lost);
+    tcase_add_loop_test(t, measure_takes_late_records_for_no_other_span, 0, 6);
     tcase_add_test(t, measure_falls_back_where_records_are_refused);
     tcase_add_test(t, measure_needs_no_compiler_of_the_driver);
     tcase_add_test(t, measure_refuses_what_makes_no_sense);
