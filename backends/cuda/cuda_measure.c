@@ -477,6 +477,9 @@ static assay_status measure_alone(timing *t, assay_clock_info *clock)
     ASSAY_TRY(check(t, t->instance->cu->cuStreamSynchronize(t->instance->own->stream)));
     pthread_mutex_lock(&q->lock);
     const assay_status status = with_events(t, clock);
+    /* What had been launched before a failure still uses its buffers, which are let go next. */
+    if (status != ASSAY_OK)
+        (void)t->instance->cu->cuStreamSynchronize(stream_of(t));
     pthread_mutex_unlock(&q->lock);
     return status;
 }

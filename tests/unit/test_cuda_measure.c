@@ -175,6 +175,22 @@ START_TEST(measure_takes_late_records_for_no_other_span)
 }
 END_TEST
 
+/* Buffers are let go behind a failure, so that what had been launched must have ended. */
+START_TEST(measure_that_fails_waits_for_what_it_launched)
+{
+    scene s;
+
+    open_scene(&s, "ns=20000", 1);
+    cuda_stage_script("fail=cuLaunchKernel:3:304");
+    const size_t before = cuda_stage_calls("cuStreamSynchronize");
+    cuda_stage_fails(measure(&s, 1, 3), ASSAY_DEVICE, "304"); /* the second of a row */
+    /* Before it, behind the first call, at the end. */
+    ck_assert_uint_eq(cuda_stage_calls("cuStreamSynchronize") - before, 3);
+    OK(B->free(s.instance, s.operands[0].buffer));
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
 START_TEST(measure_falls_back_where_records_are_refused)
 {
     scene s;
@@ -345,6 +361,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, measure_by_records_leaves_launches_out);
     tcase_add_test(t, measure_takes_spans_again_whose_records_are_lost);
     tcase_add_loop_test(t, measure_takes_late_records_for_no_other_span, 0, 6);
+    tcase_add_test(t, measure_that_fails_waits_for_what_it_launched);
     tcase_add_test(t, measure_falls_back_where_records_are_refused);
     tcase_add_test(t, measure_needs_no_compiler_of_the_driver);
     tcase_add_test(t, measure_refuses_what_makes_no_sense);
