@@ -3,6 +3,7 @@
 /* tests/unit/test_cuda_launch.c -- launches, queues and faults of backend cuda, on a scripted
  * driver without a GPU. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -423,6 +424,27 @@ START_TEST(faults_of_a_kernel_are_found_by_the_wait)
 }
 END_TEST
 
+/* All of which the driver's header says that any further work returns the same error. */
+START_TEST(faults_that_poison_are_losses)
+{
+    static const int codes[] = {214, 220, 226, 700, 702, 709, 710, 714,
+                                715, 716, 717, 718, 719, 721, 810, 911};
+    assay_instance *instance = cuda_stage_open("");
+    assay_instance_state state;
+    char script[64];
+
+    ck_assert_uint_eq(sizeof codes / sizeof *codes, 16);
+    cuda_stage_make(instance, 8);
+    snprintf(script, sizeof script, "fail=cuStreamSynchronize:1:%d", codes[_i]);
+    cuda_stage_script(script);
+    cuda_stage_fails(B->synchronize(instance), ASSAY_DEVICE_LOST, "is lost");
+    OK(B->recover(instance));
+    OK(B->state(instance, &state));
+    ck_assert(state.is_lost == 0 && state.generation == 2);
+    cuda_stage_close(instance);
+}
+END_TEST
+
 START_TEST(faults_in_a_queue_are_told_by_it)
 {
     assay_instance *instance = cuda_stage_open("");
@@ -549,6 +571,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, events_are_places_in_a_queue);
     tcase_add_test(t, threads_share_an_instance);
     tcase_add_test(t, faults_of_a_kernel_are_found_by_the_wait);
+    tcase_add_loop_test(t, faults_that_poison_are_losses, 0, 16);
     tcase_add_test(t, faults_in_a_queue_are_told_by_it);
     tcase_add_test(t, recover_takes_the_device_anew);
     tcase_add_test(t, recover_that_fails_can_be_tried_again);
