@@ -218,8 +218,11 @@ assay_status cuda_select_device(assay_instance *instance, size_t device)
             cuda_fail(instance, ASSAY_INVALID,
                       "device %zu: device %zu is in use already; select before the first alloc",
                       device, instance->device);
-    else
+    else {
+        if (device != instance->device) /* what was read so far is of another one */
+            instance->sensors = (cuda_sensors){0};
         instance->device = device;
+    }
     pthread_mutex_unlock(&instance->making);
     return status;
 }

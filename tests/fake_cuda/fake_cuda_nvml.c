@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/fake_cuda/fake_cuda_nvml.c -- readings of the scripted devices; none of power. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fake_cuda/fake_cuda_state.h"
@@ -21,7 +22,7 @@ int nvmlInit_v2(void)
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **out)
 {
-    *out = &fake;
+    *out = (void *)(uintptr_t)strtoul(bus_id + 5, NULL, 16); /* NOLINT: the number of its bus */
     return strncmp(bus_id, "0000:", 5) == 0 ? 0 : NOT_FOUND;
 }
 
@@ -41,8 +42,7 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
 
 int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
 {
-    (void)device;
-    *celsius = sensor == 0 ? 41 : 0;
+    *celsius = sensor == 0 ? 40 + (unsigned)(uintptr_t)device : 0;
     return 0;
 }
 

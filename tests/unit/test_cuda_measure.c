@@ -353,6 +353,20 @@ START_TEST(sensors_answer_between_spans)
 }
 END_TEST
 
+/* Also where somebody asked before the device was selected. */
+START_TEST(metrics_are_of_the_selected_device)
+{
+    cuda_stage_with("ASSAY_CUDA_NVML", true);
+    assay_instance *instance = cuda_stage_open("devices=2");
+    bool there = false;
+
+    ck_assert_uint_eq(metric(instance, "temperature_celsius", &there), 41);
+    OK(B->select_device(instance, 1));
+    ck_assert_uint_eq(metric(instance, "temperature_celsius", &there), 42);
+    cuda_stage_close(instance);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
     tcase_add_loop_test(t, sensors_answer_between_spans, 0, 2);
@@ -367,6 +381,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, measure_refuses_what_makes_no_sense);
     tcase_add_test(t, metrics_count_and_have_no_readings_without_nvml);
     tcase_add_test(t, metrics_hold_the_readings_that_there_are);
+    tcase_add_test(t, metrics_are_of_the_selected_device);
 }
 
 #endif
