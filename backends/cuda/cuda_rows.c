@@ -6,6 +6,7 @@
  * those err more, and stand here as far as the bounds of their ops allow. */
 #include "backends/cuda/cuda_kernels.h"
 #include "backends/cuda/cuda_manifest.h"
+#include "backends/cuda/kernels/cuda_shapes.h"
 #include "runtime/op_params.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -67,10 +68,29 @@ static bool last_axis(const assay_problem *problem, const int64_t *tunables)
     return ASSAY__INT(problem, softmax, inner) == 1;
 }
 
+/* Along an earlier axis a block has the neighbouring lines of one outer index: a grid of one
+ * dimension counts them. */
+static bool fits_grid(int64_t outer, int64_t inner)
+{
+    const int64_t tiles = inner / CUDA_LINE_COLUMNS + (inner % CUDA_LINE_COLUMNS != 0);
+
+    return tiles == 0 || outer <= INT32_MAX / tiles;
+}
+
 static bool earlier_axis(const assay_problem *problem, const int64_t *tunables)
 {
-    return !last_axis(problem, tunables);
+    return !last_axis(problem, tunables) &&
+           fits_grid(ASSAY__INT(problem, softmax, outer), ASSAY__INT(problem, softmax, inner));
 }
+
+static bool any_axis(const assay_problem *problem, const int64_t *tunables)
+{
+    (void)tunables;
+    return ASSAY__INT(problem, sum_reduce, inner) == 1 ||
+           fits_grid(ASSAY__INT(problem, sum_reduce, outer),
+                     ASSAY__INT(problem, sum_reduce, inner));
+}
+_Static_assert(CUDA_SUM_COLUMNS == CUDA_LINE_COLUMNS, "both have as many lines a block");
 
 #define CONTIGUOUS          \
     {                       \
@@ -138,7 +158,7 @@ static const char *const nvrtc[] = {"libnvrtc", NULL};
     .constraint = WALK_CONSTRAINT(cols), .can_run_fn = usable
 #define BY_PARTS                                                                                  \
     .tunables = sum_tunables, .tunable_count = COUNT(sum_tunables), .constraint = SUM_CONSTRAINT, \
-    .libraries = driver
+    .can_run_fn = any_axis, .libraries = driver
 #define BY_CHOICE                                                         \
     .tunables = choice_tunables, .tunable_count = COUNT(choice_tunables), \
     .can_run_fn = cuda_blaslt_usable, .libraries = blaslt

@@ -358,6 +358,38 @@ START_TEST(nothing_to_do_launches_nothing)
 }
 END_TEST
 
+/* More lines than a grid counts are nothing that a row admits. */
+START_TEST(lines_beyond_a_grid_are_not_admitted)
+{
+    static const struct lines {
+        const char *kernel, *outer, *inner;
+        bool fits;
+    } cases[] = {{"cuda_sum", "2147483647", "2", true},
+                 {"cuda_sum", "2147483648", "2", false},
+                 {"cuda_sum", "1073741824", "33", false},
+                 {"cuda_sum", "2147483648", "1", true}, /* many rows a block */
+                 {"cuda_sum", "2147483648", "0", true},
+                 {"cuda_softmax_columns", "2147483647", "32", true},
+                 {"cuda_softmax_columns", "2147483648", "32", false},
+                 {"cuda_softmax_columns", "1", "1099511627776", false}};
+    const struct lines *l = &cases[_i];
+    size_t asked = 0;
+
+    ck_assert_uint_eq(COUNT(cases), 8);
+    for (size_t i = 0; i < cuda_row_count; i++) {
+        const assay_kernel_desc *d = &cuda_rows[i];
+        if (strcmp(d->name, l->kernel) != 0)
+            continue;
+        assay_problem p = plugin_problem_of(d);
+        ck_assert_int_eq(assay_problem_set(&p, "outer", l->outer), ASSAY_OK);
+        ck_assert_int_eq(assay_problem_set(&p, "inner", l->inner), ASSAY_OK);
+        ck_assert(d->can_run_fn(&p, NULL) == l->fits);
+        asked++;
+    }
+    ck_assert_uint_gt(asked, 0);
+}
+END_TEST
+
 /* One grid where a block can hold a row and there are rows enough, else two with room for what the
  * first leaves. */
 START_TEST(long_or_few_rows_are_split)
@@ -468,6 +500,7 @@ int main(void)
     tcase_add_test(rows, rows_are_sound);
     tcase_add_loop_test(launches, launches_name_what_there_is, 0, (int)COUNT(shapes));
     tcase_add_loop_test(launches, nothing_to_do_launches_nothing, 0, (int)COUNT(empty));
+    tcase_add_loop_test(launches, lines_beyond_a_grid_are_not_admitted, 0, 8);
     tcase_add_test(launches, long_or_few_rows_are_split);
     suite_add_tcase(suite, built);
     suite_add_tcase(suite, rows);
