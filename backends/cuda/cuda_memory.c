@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "backends/cuda/cuda_instance.h"
+#include "backends/tensor_reach.h"
 
 #define GENERATION_BITS UINT64_C(0xffff)
 
@@ -349,18 +350,10 @@ void cuda_unpin(assay_instance *instance, const cuda_place *place)
 
 /* ---- operands of launches ---- */
 
-static bool has_elements(const assay_tensor *t)
-{
-    for (uint32_t d = 0; d < t->rank; d++)
-        if (t->dims[d] == 0)
-            return false;
-    return true;
-}
-
 /* An operand of no elements is never followed, wherever it is. */
 static assay_status refuse_host(const assay_instance *instance, const assay_tensor *t, uint32_t i)
 {
-    if (!has_elements(t))
+    if (!tensor_has_elements(t))
         return ASSAY_OK;
     if (t->buffer.at.host == NULL)
         return cuda_fail(instance, ASSAY_INVALID, "operand %u: the buffer is NULL", i);
@@ -368,6 +361,22 @@ static assay_status refuse_host(const assay_instance *instance, const assay_tens
                      "operand %u lies in memory of the host, which kernels of this device do not "
                      "reach; upload it, or wrap it",
                      i);
+}
+
+/* An address that a kernel cannot read loses the device; one beside the buffer is another's. */
+static assay_status check_reach(const assay_instance *instance, const assay_tensor *t,
+                                const cuda_slot *slot, uint32_t i)
+{
+    if (!tensor_has_elements(t))
+        return ASSAY_OK;
+    if (!tensor_is_inside(t, slot->bytes))
+        return cuda_fail(instance, ASSAY_INVALID,
+                         "operand %u reaches beyond its buffer of %llu bytes", i,
+                         (unsigned long long)slot->bytes);
+    if ((slot->address + t->byte_offset) % assay_dtype_bytes(t->dtype) != 0)
+        return cuda_fail(instance, ASSAY_UNSUPPORTED, "operand %u is not aligned to its elements",
+                         i);
+    return ASSAY_OK;
 }
 
 static assay_status resolve_one(assay_instance *instance, assay_tensor *t, uint32_t i,
@@ -378,6 +387,7 @@ static assay_status resolve_one(assay_instance *instance, assay_tensor *t, uint3
     if (t->buffer.owner == 0)
         return refuse_host(instance, t, i);
     ASSAY_TRY(find_slot(instance, t->buffer, &slot));
+    ASSAY_TRY(check_reach(instance, t, slot, i));
     slot->users++;
     slots[(*count)++] = t->buffer.at.slot.index;
     t->buffer.owner = 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/tensor_reach.h"
 #include "backends/vulkan/vulkan.h"
 
 #define LEAST_ALIGN 256u /* device_profile says so */
@@ -232,14 +233,6 @@ assay_status vulkan_wrap(assay_instance *instance, void *host, uint64_t bytes, a
 
 /* ---- operands of launches ---- */
 
-static bool has_elements(const assay_tensor *t)
-{
-    for (uint32_t d = 0; d < t->rank; d++)
-        if (t->dims[d] == 0)
-            return false;
-    return true;
-}
-
 /* No handle has it: marks of handles are odd or even as generations are, this one is turned over.
  */
 static uint64_t mark_of(const assay_instance *instance)
@@ -255,7 +248,7 @@ static assay_status resolve_one(vulkan_instance *v, uint32_t index, assay_tensor
         void *address;
     } at = {0};
 
-    if (t->buffer.owner == 0 && !has_elements(t)) /* never looked at */
+    if (t->buffer.owner == 0 && !tensor_has_elements(t)) /* never looked at */
         return ASSAY_OK;
     if (t->buffer.owner != 0)
         ASSAY_TRY(find_slot(v, t->buffer, slot));
@@ -302,18 +295,6 @@ assay_status assay__host_resolve(assay_instance *instance, const assay_launch *i
     return status;
 }
 
-static bool is_inside(const assay_tensor *t)
-{
-    const uint64_t each = assay_dtype_bytes(t->dtype);
-    uint64_t last = 0;
-
-    for (uint32_t d = 0; d < t->rank; d++)
-        if (t->dims[d] > 1)
-            last += (uint64_t)(t->dims[d] - 1) * (uint64_t)t->strides[d];
-    return t->byte_offset <= t->buffer.size_bytes &&
-           (last + 1) * each <= t->buffer.size_bytes - t->byte_offset;
-}
-
 assay_status vulkan_addresses(const assay_launch *launch, uint64_t *out)
 {
     assay_instance *instance = launch->instance;
@@ -328,14 +309,14 @@ assay_status vulkan_addresses(const assay_launch *launch, uint64_t *out)
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         const assay_tensor *t = &launch->operands[i];
         out[i] = 0;
-        if (!has_elements(t))
+        if (!tensor_has_elements(t))
             continue;
         if (t->buffer.owner != mark)
             return assay__host_fail(instance, ASSAY_INVALID,
                                     "operand %u is no buffer of this device at this time; "
                                     "kernels of 'vulkan' run by the slots launch and measure",
                                     i);
-        if (!is_inside(t))
+        if (!tensor_is_inside(t, t->buffer.size_bytes))
             return assay__host_fail(instance, ASSAY_INVALID,
                                     "operand %u reaches beyond its buffer of %llu bytes", i,
                                     (unsigned long long)t->buffer.size_bytes);

@@ -91,6 +91,35 @@ START_TEST(launches_of_host_memory_are_refused_by_operand)
 }
 END_TEST
 
+START_TEST(launches_beyond_a_buffer_are_refused_by_operand)
+{
+    static _Alignas(8) unsigned char host[32];
+    assay_instance *instance = cuda_stage_open("");
+    assay_buffer wrapped;
+    work w;
+
+    make_work(instance, &w);
+    w.operands[0].byte_offset = 4;
+    cuda_stage_fails(run(instance, &w, fake_row_add, NULL), ASSAY_INVALID, "operand 0");
+    w.operands[0].dims[0] = N - 1; /* now it ends where the buffer does */
+    OK(run(instance, &w, fake_row_grid, NULL));
+    w.operands[0].dims[0] = 0; /* nothing is anywhere */
+    w.operands[0].byte_offset = 400;
+    OK(run(instance, &w, fake_row_grid, NULL));
+    w.operands[0].byte_offset = 0;
+    w.operands[0].dims[0] = 2;
+    w.operands[0].strides[0] = N;
+    cuda_stage_fails(run(instance, &w, fake_row_add, NULL), ASSAY_INVALID, "beyond");
+    OK(B->wrap(instance, host + 1, 24, &wrapped)); /* a kernel would fault there */
+    w.operands[0].buffer = wrapped;
+    cuda_stage_fails(run(instance, &w, fake_row_add, NULL), ASSAY_UNSUPPORTED, "not aligned");
+    w.operands[0].byte_offset = 3;
+    OK(run(instance, &w, fake_row_grid, NULL));
+    OK(B->free(instance, wrapped)); /* the refused ones pin nothing */
+    cuda_stage_close(instance);
+}
+END_TEST
+
 static assay_status launch_grid(assay_instance *instance, fake_shape shape)
 {
     const assay_launch launch = {.struct_size = sizeof launch};
@@ -558,6 +587,7 @@ static void add_tests(TCase *t)
 {
     tcase_add_test(t, launches_reach_the_device);
     tcase_add_test(t, launches_of_host_memory_are_refused_by_operand);
+    tcase_add_test(t, launches_beyond_a_buffer_are_refused_by_operand);
     tcase_add_test(t, grids_over_the_limits_are_refused);
     tcase_add_test(t, grids_opt_in_to_shared_memory);
     tcase_add_test(t, code_that_is_not_for_this_device_is_told);
