@@ -45,25 +45,29 @@ const cuda_blaslt_library *cuda_blaslt_open(const char **why)
 /* ---- identity ----------------------------------------------------------------------------------
  */
 
-enum { VALUE_MAX = 60 }; /* of a variable: numbers and words */
+enum { VALUE_MAX = 60 }; /* of a variable: numbers and words; of a path the end says more */
 
-/* Variables by which the library takes other arithmetic. */
-static const char *const variables[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
+/* Variables by which the library takes other arithmetic, or other algorithms first. */
+static const char *const variables[] = {"NVIDIA_TF32_OVERRIDE",
+                                        "CUBLAS_EMULATE_SINGLE_PRECISION",
                                         "CUBLAS_EMULATE_DOUBLE_PRECISION",
-                                        "CUBLAS_EMULATION_STRATEGY"};
+                                        "CUBLAS_EMULATION_STRATEGY",
+                                        "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT",
+                                        "CUBLASLT_HEURISTICS_LUT_FILE"};
 
 assay_status cuda_blaslt_describe(const assay_instance *instance, size_t workspace, char *buf,
                                   size_t cap)
 {
-    char version[32], more[512];
+    char version[32], more[1024];
     const void *address;
     int used = snprintf(more, sizeof more, "workspace=%zu\n", workspace);
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i]);
         const size_t length = value != NULL ? strcspn(value, "\n") : 0;
+        const size_t skip = length > VALUE_MAX ? length - VALUE_MAX : 0;
         used += snprintf(more + used, sizeof more - (size_t)used, "%s=%.*s\n", variables[i],
-                         length < VALUE_MAX ? (int)length : VALUE_MAX, value != NULL ? value : "");
+                         (int)(length - skip), value != NULL ? value + skip : "");
     }
     snprintf(version, sizeof version, "%zu", table.GetVersion());
     memcpy(&address, &table.GetVersion, sizeof address);

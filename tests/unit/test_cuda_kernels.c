@@ -488,11 +488,47 @@ START_TEST(compiler_takes_every_text_alone)
 }
 END_TEST
 
+/* ---- identity ----------------------------------------------------------------------------------
+ */
+
+/* Each of them changes what a measured product means. */
+START_TEST(variables_of_the_library_are_part_of_its_identity)
+{
+    static const char *const names[] = {"NVIDIA_TF32_OVERRIDE",
+                                        "CUBLAS_EMULATE_SINGLE_PRECISION",
+                                        "CUBLAS_EMULATE_DOUBLE_PRECISION",
+                                        "CUBLAS_EMULATION_STRATEGY",
+                                        "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT",
+                                        "CUBLASLT_HEURISTICS_LUT_FILE"};
+    char before[2048], after[2048], longer[2048];
+
+    ck_assert_uint_eq(COUNT(names), 6);
+    if (cuda_blaslt_identity(NULL, before, sizeof before) != ASSAY_OK) {
+        printf("cuBLASLt is not here\n");
+        return;
+    }
+    ck_assert_int_eq(setenv(names[_i], "1", 1), 0);
+    ck_assert_int_eq(cuda_blaslt_identity(NULL, after, sizeof after), ASSAY_OK);
+    ck_assert_str_ne(before, after);
+    /* The end of what is long, as a path is. */
+    ck_assert_int_eq(
+        setenv(names[_i], "/a/folder/whose/name/is/longer/than/what/is/kept/of/the/value/one", 1),
+        0);
+    ck_assert_int_eq(cuda_blaslt_identity(NULL, after, sizeof after), ASSAY_OK);
+    ck_assert_int_eq(
+        setenv(names[_i], "/a/folder/whose/name/is/longer/than/what/is/kept/of/the/value/two", 1),
+        0);
+    ck_assert_int_eq(cuda_blaslt_identity(NULL, longer, sizeof longer), ASSAY_OK);
+    ck_assert_str_ne(after, longer);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cuda_kernels");
     TCase *built = tcase_create("built"), *rows = tcase_create("rows"),
-          *launches = tcase_create("launches"), *compiled = tcase_create("compiled");
+          *launches = tcase_create("launches"), *compiled = tcase_create("compiled"),
+          *identity = tcase_create("identity");
 
     tcase_add_loop_test(built, code_hardly_spills_and_is_there_for_several_generations, 0,
                         (int)COUNT(images));
@@ -508,6 +544,9 @@ int main(void)
     tcase_set_timeout(compiled, 60);
     tcase_add_loop_test(compiled, compiler_takes_every_text_alone, 0, (int)COUNT(texts));
     suite_add_tcase(suite, compiled);
+    tcase_set_timeout(identity, 60);
+    tcase_add_loop_test(identity, variables_of_the_library_are_part_of_its_identity, 0, 6);
+    suite_add_tcase(suite, identity);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
