@@ -8,15 +8,22 @@
 #include "backends/cuda/cuda_instance.h"
 
 static _Thread_local char last_text[1024];
+static _Thread_local assay_error_detail last_detail; /* what belongs to the text */
 
 const char *cuda_last_text(void)
 {
     return last_text;
 }
 
+const assay_error_detail *cuda_last_detail(void)
+{
+    return &last_detail;
+}
+
 void cuda_clear_text(void)
 {
     last_text[0] = '\0';
+    last_detail = (assay_error_detail){.status = ASSAY_OK};
 }
 
 /* Aside first: an argument may be the old text. */
@@ -33,6 +40,7 @@ void cuda_clear_text(void)
 assay_status cuda_fail(const assay_instance *instance, assay_status status, const char *format, ...)
 {
     KEEP_TEXT(format);
+    last_detail = (assay_error_detail){.status = status};
     if (instance == NULL || instance->host == NULL || instance->host->fail == NULL)
         return status;
     return instance->host->fail(status, last_text);
@@ -46,6 +54,7 @@ assay_status cuda_fail_detail(const assay_instance *instance, const assay_error_
     if (instance->host == NULL || instance->host->struct_size < sizeof(assay_host) ||
         instance->host->fail_detail == NULL)
         return cuda_fail(instance, detail->status, "%s", last_text);
+    last_detail = *detail;
     return instance->host->fail_detail(detail, last_text);
 }
 

@@ -190,8 +190,9 @@ static inline void cuda_count(assay_instance *instance, int what, uint64_t by)
 __attribute__((format(printf, 3, 4))) assay_status
 cuda_fail_detail(const assay_instance *instance, const assay_error_detail *detail,
                  const char *format, ...);
-/* Text of the calling thread's last failure in this plug-in. */
+/* Text and numbers of the calling thread's last failure in this plug-in. */
 const char *cuda_last_text(void);
+const assay_error_detail *cuda_last_detail(void);
 void cuda_clear_text(void);
 assay_status cuda_fail_lost(const assay_instance *instance, const char *what);
 assay_status cuda_fail_generation(const assay_instance *instance, const char *what);

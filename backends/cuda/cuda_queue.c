@@ -171,14 +171,17 @@ static assay_status next_job(assay_instance *instance, assay_queue *q, cuda_job 
     return ASSAY_OK;
 }
 
-/* What went wrong is kept for who waits: texts are each thread's own. */
+/* What went wrong is kept for who waits: texts and numbers are each thread's own.  A kernel may
+ * give another status than what it was told, or say nothing. */
 static void keep_failure(const assay_instance *instance, assay_queue *q, assay_status status)
 {
     if (q->failed != ASSAY_OK)
         return;
     const char *text = cuda_last_text();
     q->failed = status;
-    q->detail = (assay_error_detail){.status = status, .generation = instance->generation};
+    q->detail = *cuda_last_detail();
+    if (q->detail.status != status)
+        q->detail = (assay_error_detail){.status = status, .generation = instance->generation};
     snprintf(q->why, sizeof q->why, "%.500s", text[0] != '\0' ? text : "the kernel gave no reason");
 }
 

@@ -312,6 +312,26 @@ START_TEST(queues_tell_the_first_failure_once)
 }
 END_TEST
 
+START_TEST(queues_keep_the_numbers_of_a_failure)
+{
+    assay_instance *instance = cuda_stage_open("");
+    assay_queue *queue = NULL;
+    work w;
+
+    make_work(instance, &w);
+    OK(B->queue_create(instance, &queue));
+    cuda_stage_script("fail=cuLaunchKernel:1:304");
+    OK(run(instance, &w, fake_row_add, queue));
+    cuda_stage_fails(B->alloc(instance, 0, 0, &w.operands[0].buffer), ASSAY_INVALID, "0 bytes");
+    cuda_stage_fails(B->queue_wait(instance, queue), ASSAY_DEVICE, "304");
+    ck_assert_int_eq(cuda_stage_detail()->driver_code, 304);
+    OK(run(instance, &w, fake_row_refuses, queue)); /* numbers of before are no numbers of it */
+    cuda_stage_fails(B->queue_wait(instance, queue), ASSAY_NUMERIC, "no");
+    ck_assert_int_eq(cuda_stage_detail()->driver_code, 0);
+    cuda_stage_close(instance);
+}
+END_TEST
+
 START_TEST(queues_and_events_have_an_owner)
 {
     assay_instance *one = cuda_stage_open(""), *two = cuda_stage_open("");
@@ -597,6 +617,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, queues_run_in_order_and_pin);
     tcase_add_test(t, queues_let_go_of_what_has_ended_unasked);
     tcase_add_test(t, queues_tell_the_first_failure_once);
+    tcase_add_test(t, queues_keep_the_numbers_of_a_failure);
     tcase_add_test(t, queues_and_events_have_an_owner);
     tcase_add_test(t, events_are_places_in_a_queue);
     tcase_add_test(t, threads_share_an_instance);
