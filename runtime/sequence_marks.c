@@ -30,6 +30,9 @@ assay_status assay__marks_init(assay__marks *m, const assay__backend *backend, a
 
 void assay__marks_clear(assay__marks *m)
 {
+    /* Of a sequence that failed some may still be ahead: none of these would be let go. */
+    if (m->events != NULL && m->count > 0)
+        (void)assay__backend_event_wait(m->backend, m->events[m->count - 1]);
     for (size_t i = 0; m->events != NULL && i < m->count; i++)
         (void)assay__backend_event_destroy(m->backend, m->events[i]);
     free(m->events);
@@ -45,9 +48,14 @@ assay_status assay__marks_set(assay__marks *m)
         m->at_ns[m->count++] = (double)assay__trace_now_ns();
         return ASSAY_OK;
     }
-    ASSAY_TRY(assay__backend_event_create(m->backend, &m->events[m->count]));
-    m->count++;
-    return assay__backend_event_record(m->backend, m->events[m->count - 1], m->queue);
+    assay_event *event = NULL;
+    ASSAY_TRY(assay__backend_event_create(m->backend, &event));
+    const assay_status status = assay__backend_event_record(m->backend, event, m->queue);
+    if (status == ASSAY_OK)
+        m->events[m->count++] = event;
+    else
+        (void)assay__backend_event_destroy(m->backend, event);
+    return status;
 }
 
 double assay__marks_between(const assay__marks *m, size_t from, size_t to)

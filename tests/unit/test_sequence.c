@@ -369,6 +369,32 @@ START_TEST(sequence_on_a_device_apart_is_timed_by_events)
 }
 END_TEST
 
+/* What was launched before is still under way then: its events are waited for and let go, and the
+ * text is of what failed. */
+START_TEST(sequence_that_fails_behind_others_lets_go)
+{
+    assay_tensor a[3], b[3];
+    const assay_fault slow = {
+        .struct_size = sizeof slow, .kind = ASSAY_FAULT_DELAY, .times = 1, .delay_ns = 200000000};
+    assay_problem mul;
+
+    begin(2);
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_mul, ASSAY_F32, &mul), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&mul, "n", N), ASSAY_OK);
+    assay_step steps[2] = {sum(a, x, y, z), sum(b, z, z, y)};
+    steps[1].problem = &mul; /* no kernel of it there */
+    const assay_sequence s = {.struct_size = sizeof s, .prefix = steps, .prefix_count = 2};
+    assay_sequence_timing t = {.struct_size = sizeof t};
+    assay_sequence_end at = unknown_end();
+    ck_assert_int_eq(assay_engine_inject(engine, &slow), ASSAY_OK);
+    engine_refuses(assay_sequence_run(engine, &s, &t, &at), ASSAY_UNSUPPORTED, "step 1, pass 0");
+    ck_assert(at.step == 1 && at.steps_run == 1);
+    ck_assert(first_of(z) == 2);
+    ck_assert_int_eq(assay_engine_free(engine, z), ASSAY_OK);
+    end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sequence");
@@ -385,6 +411,7 @@ int main(void)
     tcase_add_loop_test(tcase, sequence_times_steps_and_passes, 0, PLACES);
     tcase_add_loop_test(tcase, sequence_without_body_or_reads_is_timed, 0, PLACES);
     tcase_add_test(tcase, sequence_on_a_device_apart_is_timed_by_events);
+    tcase_add_test(tcase, sequence_that_fails_behind_others_lets_go);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
