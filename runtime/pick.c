@@ -250,13 +250,21 @@ void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out)
     } c = {context}; /* counting is put off until somebody asks */
 
     memset(out, 0, sizeof *out);
-    out->hits = assay__readers_sum(&context->readers, 0);
-    out->misses = assay__readers_sum(&context->readers, 1);
+    for (assay_context *b = NULL; (b = assay__context_branch_after(c.counting, b)) != NULL;) {
+        assay_pick_stats there;
+        assay_pick_stats_get(b, &there);
+        out->hits += there.hits;
+        out->misses += there.misses;
+        out->misses_kept += there.misses_kept;
+        out->misses_dropped += there.misses_dropped;
+    }
+    out->hits += assay__readers_sum(&context->readers, 0);
+    out->misses += assay__readers_sum(&context->readers, 1);
     pthread_mutex_lock(&c.counting->answering);
     if (!context->current->counted)
         assay__generation_count(c.counting->current);
-    out->misses_kept = context->misses.count;
-    out->misses_dropped = context->misses.dropped;
+    out->misses_kept += context->misses.count;
+    out->misses_dropped += context->misses.dropped;
     out->routes_usable = context->current->usable;
     out->routes_idle = context->current->idle;
     memcpy(out->idle_reason, context->current->idle_reason, sizeof out->idle_reason);
@@ -266,12 +274,26 @@ void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out)
     pthread_mutex_unlock(&c.counting->answering);
 }
 
-assay_status assay_pick_misses_write(assay_context *context, const char *path)
+static assay_status add_open(assay_context *context, assay__open_misses *list)
 {
     assay_status status;
 
     pthread_mutex_lock(&context->answering);
-    status = assay__misses_write(&context->misses, context->current, path);
+    status = assay__misses_open(&context->misses, context->current, list);
     pthread_mutex_unlock(&context->answering);
+    return status;
+}
+
+assay_status assay_pick_misses_write(assay_context *context, const char *path)
+{
+    assay__open_misses list = {NULL, 0};
+    assay_status status = add_open(context, &list);
+
+    for (assay_context *b = NULL;
+         status == ASSAY_OK && (b = assay__context_branch_after(context, b)) != NULL;)
+        status = add_open(b, &list);
+    if (status == ASSAY_OK)
+        status = assay__misses_write(&list, path);
+    free(list.problems);
     return status;
 }

@@ -65,8 +65,7 @@ static assay_status publish_new(assay_context *context, assay__pick_store *store
     return ASSAY_OK;
 }
 
-/* The first of the branches, or the one behind another. None is taken away before the root is. */
-static assay_context *branch_after(assay_context *root, const assay_context *branch)
+assay_context *assay__context_branch_after(assay_context *root, const assay_context *branch)
 {
     pthread_mutex_lock(&root->branching);
     assay_context *next = branch != NULL ? branch->next : root->branches;
@@ -89,7 +88,7 @@ static assay_status on_registered(void *cookie)
     assay_context *context = cookie;
 
     ASSAY_TRY(publish_registered(context));
-    for (assay_context *b = NULL; (b = branch_after(context, b)) != NULL;)
+    for (assay_context *b = NULL; (b = assay__context_branch_after(context, b)) != NULL;)
         ASSAY_TRY(publish_registered(b));
     return ASSAY_OK;
 }
@@ -208,7 +207,7 @@ static assay_status reload_one(assay_context *context)
 assay_status assay_reload(assay_context *context)
 {
     ASSAY_TRY(reload_one(context));
-    for (assay_context *b = NULL; (b = branch_after(context, b)) != NULL;)
+    for (assay_context *b = NULL; (b = assay__context_branch_after(context, b)) != NULL;)
         ASSAY_TRY(reload_one(b));
     return ASSAY_OK;
 }
@@ -441,7 +440,8 @@ static assay_context *find_branch(assay_context *root, const char *deployment_he
 {
     assay_context *b = NULL;
 
-    while ((b = branch_after(root, b)) != NULL && strcmp(b->deployment, deployment_hex) != 0)
+    while ((b = assay__context_branch_after(root, b)) != NULL &&
+           strcmp(b->deployment, deployment_hex) != 0)
         ;
     return b;
 }

@@ -201,6 +201,9 @@ assay_status assay__context_open(const char *path, const assay_open_options *opt
  * a device elsewhere.  Owned by `root`, which reloads it and tells it of registrations. */
 assay_status assay__context_branch(assay_context *root, const char *deployment_hex,
                                    assay_context **out);
+/* The first of the branches, or the one behind another; NULL: no more. None is taken away before
+ * the root is. */
+assay_context *assay__context_branch_after(assay_context *root, const assay_context *branch);
 /* Taken while a backend is opened. */
 pthread_mutex_t *assay__context_opening(assay_context *context);
 /* The plug-ins it loaded, with the reasons of those it could not; NULL when bare. */

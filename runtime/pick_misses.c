@@ -94,14 +94,30 @@ static bool is_open(const assay__generation *g, const assay__miss *m)
            !answers(g, text, m, m->align) && (m->align != 64 || !answers(g, text, m, 16));
 }
 
-/* The same problem under another layout or policy is one row. */
-static bool is_first(const assay__misses *m, const assay__generation *g, size_t at)
+static bool has_problem(const assay__open_misses *list, const assay_problem *problem)
 {
-    for (size_t i = 0; i < at; i++)
-        if (assay_problem_equal(&m->items[i].problem, &m->items[at].problem) &&
-            is_open(g, &m->items[i]))
-            return false;
-    return true;
+    for (size_t i = 0; i < list->count; i++)
+        if (assay_problem_equal(&list->problems[i], problem))
+            return true;
+    return false;
+}
+
+/* The same problem under another layout or policy, or on another device, is one row. */
+assay_status assay__misses_open(const assay__misses *m, const assay__generation *g,
+                                assay__open_misses *out)
+{
+    assay_problem *grown;
+
+    if (m->count == 0)
+        return ASSAY_OK;
+    grown = realloc(out->problems, (out->count + m->count) * sizeof *grown);
+    if (grown == NULL)
+        return assay__fail(ASSAY_NOMEM, "misses: no memory for %zu problems", m->count);
+    out->problems = grown;
+    for (size_t i = 0; i < m->count; i++)
+        if (is_open(g, &m->items[i]) && !has_problem(out, &m->items[i].problem))
+            out->problems[out->count++] = m->items[i].problem;
+    return ASSAY_OK;
 }
 
 typedef struct columns {
@@ -117,13 +133,13 @@ static void add_column(columns *c, const char *name)
     c->names[c->count++] = name;
 }
 
-static void find_columns(const assay__misses *m, columns *c)
+static void find_columns(const assay__open_misses *list, columns *c)
 {
     bool seen[ASSAY_OP_COUNT] = {false};
 
     c->count = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        const assay_op_info *info = assay_op_get((assay_op_id)m->items[i].problem.op);
+    for (size_t i = 0; i < list->count; i++) {
+        const assay_op_info *info = assay_op_get((assay_op_id)list->problems[i].op);
         for (size_t p = 0; !seen[info->id] && p < info->param_count; p++)
             add_column(c, info->params[p].name);
         seen[info->id] = true;
@@ -162,48 +178,38 @@ static void write_row(FILE *f, const columns *c, const assay_problem *p)
     (void)fputc('\n', f);
 }
 
-static bool write_all(FILE *f, const assay__misses *m, const assay__generation *g)
+static bool write_all(FILE *f, const assay__open_misses *list)
 {
     static const char head[] = "# Asked of the route picker without evidence; measure with "
                                "assay sweep --shapes FILE\nop,dtype";
     columns c;
 
-    find_columns(m, &c);
+    find_columns(list, &c);
     (void)fputs(head, f);
     for (size_t i = 0; i < c.count; i++)
         (void)fprintf(f, ",%s", c.names[i]);
     (void)fputc('\n', f);
-    for (size_t i = 0; i < m->count; i++)
-        if (is_open(g, &m->items[i]) && is_first(m, g, i))
-            write_row(f, &c, &m->items[i].problem);
+    for (size_t i = 0; i < list->count; i++)
+        write_row(f, &c, &list->problems[i]);
     return fflush(f) == 0 && ferror(f) == 0;
 }
 
-static bool has_any(const assay__misses *m, const assay__generation *g)
-{
-    for (size_t i = 0; i < m->count; i++)
-        if (is_open(g, &m->items[i]))
-            return true;
-    return false;
-}
-
 /* A reader must not find half a file, nor a failure leave one. */
-assay_status assay__misses_write(const assay__misses *m, const assay__generation *g,
-                                 const char *path)
+assay_status assay__misses_write(const assay__open_misses *list, const char *path)
 {
     char temporary[4096];
     FILE *f;
     bool ok;
     int error;
 
-    if (!has_any(m, g))
+    if (list->count == 0)
         return assay__fail(ASSAY_NOTFOUND, "misses: nothing was asked for that is not measured");
     if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
         return assay__fail(ASSAY_INVALID, "misses: the path is too long");
     f = fopen(temporary, "we");
     if (f == NULL)
         return assay__fail(ASSAY_IO, "misses: %s: %s", temporary, strerror(errno));
-    ok = write_all(f, m, g);
+    ok = write_all(f, list);
     error = errno;
     if (fclose(f) != 0 && ok) {
         ok = false;

@@ -28,8 +28,16 @@ typedef struct assay__misses {
  * it. */
 void assay__misses_keep(assay__misses *misses, const assay_question *q);
 void assay__misses_clear(assay__misses *misses);
-/* Those that nothing of today's code is measured for, as CSV. */
-assay_status assay__misses_write(const assay__misses *misses, const struct assay__generation *g,
-                                 const char *path);
+
+/* Those that nothing of today's code is measured for, each problem once. Zeroed: none. */
+typedef struct assay__open_misses {
+    assay_problem *problems; /* owned */
+    size_t count;
+} assay__open_misses;
+/* Appends those of a context, under its lock. */
+assay_status assay__misses_open(const assay__misses *misses, const struct assay__generation *g,
+                                assay__open_misses *out);
+/* As CSV. */
+assay_status assay__misses_write(const assay__open_misses *list, const char *path);
 
 #endif

@@ -179,8 +179,9 @@ assay_status assay_explain(assay_context *context, const assay_question *questio
                            assay_explanation **out);
 void assay_explanation_destroy(assay_explanation **explanation);
 
-/* Counters since open: hits, misses (defaults served for lack of evidence), routes usable here and
- * idle (another revision or deployment), with the reasons. */
+/* Counters since open: hits, misses (defaults served for lack of evidence), those of engines on
+ * devices elsewhere included; routes usable here and idle (another revision or deployment), with
+ * the reasons. */
 typedef struct assay_pick_stats {
     uint64_t hits, misses, routes_usable, routes_idle;
     char idle_reason[160];
@@ -189,7 +190,8 @@ typedef struct assay_pick_stats {
 void assay_pick_stats_get(const assay_context *context, assay_pick_stats *out);
 
 /* Problems that were asked for and have no measurement, each once, as a shape set:
- * `assay sweep --shapes FILE` measures them.  What the store has learned of meanwhile is left out.
+ * `assay sweep --shapes FILE` measures them, those of engines on devices elsewhere included.  What
+ * the store has learned of meanwhile is left out.
  * A context keeps the first ASSAY_MISSES_MAX questions (about 1 MB, none before the first miss) and
  * only counts the others; a pick that hits does not look at them.  ASSAY_NOTFOUND: there is none;
  * ASSAY_IO: the file cannot be written.  Then what was there stays. */

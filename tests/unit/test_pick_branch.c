@@ -2,9 +2,11 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_pick_branch.c -- what one context knows of another deployment: of a device
  * elsewhere by the table, plug-ins and store of the host. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/pick_stage.h"
+#include "tests/support/store_fixture.h"
 
 /* "d0" is the host, which has no routes here; those of the stage were measured on "d1". */
 static assay_status each_route(assay__store *store, const char *hex,
@@ -121,8 +123,39 @@ START_TEST(branch_closes_with_its_root)
 }
 END_TEST
 
+/* What a device has no evidence for is measured as what the host has none for: a problem is one
+ * row, whoever was asked. */
+START_TEST(branch_misses_are_those_of_its_root)
+{
+    char folder[256], row[256];
+    assay_pick_stats stats;
+    size_t rows_found = 0;
+
+    open_host(KERNELS);
+    assay_context *there = branch_of("d1"), *third = branch_of("d2");
+    (void)picked_by(there); /* it has a route */
+    store_folder_make(folder);
+    const char *file = store_path(folder, "misses.csv");
+    ck_assert_int_eq(assay_pick_misses_write(context, file), ASSAY_NOTFOUND);
+    (void)picked_by(third);
+    ck_assert_int_eq(assay_pick_misses_write(context, file), ASSAY_OK);
+    (void)picked_by(context);
+    assay_pick_stats_get(context, &stats);
+    ck_assert(stats.hits == 1 && stats.misses == 2 && stats.misses_kept == 2);
+    ck_assert_int_eq(assay_pick_misses_write(context, file), ASSAY_OK);
+    FILE *f = fopen(file, "re");
+    ck_assert_ptr_nonnull(f);
+    while (fgets(row, sizeof row, f) != NULL)
+        rows_found += strncmp(row, "matmul,", 7) == 0;
+    fclose(f);
+    ck_assert_uint_eq(rows_found, 1);
+    store_folder_remove(folder);
+}
+END_TEST
+
 static void fill(TCase *subject)
 {
+    tcase_add_test(subject, branch_misses_are_those_of_its_root);
     tcase_add_test(subject, branch_answers_for_its_own_deployment);
     tcase_add_test(subject, branch_is_one_for_each_deployment);
     tcase_add_test(subject, branch_learns_of_kernels_registered_later);
