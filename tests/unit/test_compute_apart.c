@@ -199,7 +199,7 @@ static assay__route_candidate measured(assay__db *db, const assay_table *table, 
     const assay_kernel_desc *desc = rows->desc;
     assay__db_kernel row = {.kernel = desc->name,
                             .backend = backend,
-                            .op = "add",
+                            .op = assay_op_get((assay_op_id)p->op)->name,
                             .dtypes = "f32,f32,f32",
                             .entry_point = desc->entry_point,
                             .default_rank = desc->default_rank,
@@ -283,6 +283,57 @@ START_TEST(apart_faster_on_the_host_runs_there)
 }
 END_TEST
 
+/* One route, of a kernel that cuts a product into tiles. */
+static void put_product(const char *path, const assay_problem *p)
+{
+    assay_table *table = assay_context_table(context);
+    assay_deployment here;
+    store_rows at;
+    assay__db *db = NULL;
+    int64_t id;
+
+    ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
+    store_rows_put(db, &at);
+    ck_assert_int_eq(assay__deployment_host(&here), ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_deployment(db, &here, NULL, &at.deployment), ASSAY_OK);
+    ck_assert_int_eq(assay__db_put_problem(db, p, &at.problem), ASSAY_OK);
+    assay__route_candidate one = measured(db, table, &at, p, "cpu", "cpu_matmul_avx2", 100);
+    const assay__db_measurement m = store_measurement(&at);
+    ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_OK);
+    one.measurement = (uint64_t)id;
+    const assay__db_route route = store_route(&at, &one, 1);
+    ck_assert_int_eq(assay__db_put_route(db, &route), ASSAY_OK);
+    assay__db_close(&db);
+}
+
+/* What won here comes before the rule, which a product that was not measured gets. */
+START_TEST(tile_that_was_measured_comes_first)
+{
+    assay_problem p;
+    assay_tile tile;
+    assay_deployment here;
+    char folder[256];
+
+    ck_assert_int_eq(assay__deployment_host(&here), ASSAY_OK);
+    if (!assay_isa_covers(here.isa, "avx2,fma", NULL, 0))
+        return; /* no such kernel runs here */
+    store_folder_make(folder);
+    ck_assert_int_eq(assay_problem_init(ASSAY_OP_matmul, ASSAY_F32, &p), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p, "m", 40), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p, "n", 50), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&p, "k", 60), ASSAY_OK);
+    put_product(store_path(folder, "s.db"), &p);
+    assay_close(&context);
+    context = engine_context_at(store_path(folder, "s.db"));
+    engine = engine_open(context, "cpu", NULL);
+    ck_assert_int_eq(assay_recommended_tile(engine, 40, 50, 60, &tile), ASSAY_OK);
+    ck_assert(tile.is_measured && tile.m == 144 && tile.k == 256 && tile.n == 16);
+    ck_assert_int_eq(assay_recommended_tile(engine, 41, 50, 60, &tile), ASSAY_OK);
+    ck_assert(!tile.is_measured && tile.m == 16 && tile.k == 16 && tile.n == 16);
+    store_folder_remove(folder);
+}
+END_TEST
+
 /* What lies between the lines of a result stays, and the old C is read. */
 START_TEST(apart_fallback_keeps_what_lies_between)
 {
@@ -362,6 +413,7 @@ int main(void)
     tcase_add_loop_test(all, apart_gather_on_the_host, 0, 2);
     tcase_add_loop_test(all, apart_fallback_says_what_transfers_cost, 0, 2);
     tcase_add_test(all, apart_fallback_keeps_what_lies_between);
+    tcase_add_test(all, tile_that_was_measured_comes_first);
     tcase_add_loop_test(all, apart_faster_on_the_host_runs_there, 0, 3);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);
