@@ -581,7 +581,16 @@ static void tell_place(const view *v, const assay__sweep_summary *s)
         fprintf(stderr, "on %s:\n", s->device);
 }
 
-static assay_status sweep_place(view *v, const assay__sweep_options *o, ending *e, size_t *places)
+/* What a place leaves of the budget is for those behind it; none would be no limit. */
+#define LEAST_BUDGET_S 1e-3
+
+static void spend(assay__sweep_options *o, double elapsed_s)
+{
+    if (o->budget_s > 0)
+        o->budget_s = fmax(o->budget_s - elapsed_s, LEAST_BUDGET_S);
+}
+
+static assay_status sweep_place(view *v, assay__sweep_options *o, ending *e, size_t *places)
 {
     assay__sweep_summary summary;
     assay_status status;
@@ -590,6 +599,7 @@ static assay_status sweep_place(view *v, const assay__sweep_options *o, ending *
     status = assay__sweep_run(o, &summary);
     clear_line(v);
     *places = summary.places;
+    spend(o, summary.elapsed_s);
     if (status == ASSAY_OK && o->dry_run && !summary.is_absent)
         assay__forecast_end(o, &summary, v->plan, stdout);
     else
@@ -601,6 +611,29 @@ static assay_status sweep_place(view *v, const assay__sweep_options *o, ending *
     }
     assay__fates_clear(&v->fates);
     return status;
+}
+
+/* A device that is gone, or that went, is no matter of the others. */
+static bool is_of_device(assay_status status)
+{
+    return status == ASSAY_UNAVAILABLE || status == ASSAY_DEVICE || status == ASSAY_DEVICE_LOST;
+}
+
+/* *code: of the first that failed; the others are swept all the same. */
+static assay_status sweep_places(view *v, assay__sweep_options *o, ending *e, int *code)
+{
+    size_t places = 1;
+
+    for (; o->place < places; o->place++) {
+        const assay_status status = sweep_place(v, o, e, &places);
+        if (status == ASSAY_OK)
+            continue;
+        if (!is_of_device(status) || o->place + 1 >= places)
+            return status;
+        const int failed = assay__cmd_fail("sweep", status);
+        *code = *code != 0 ? *code : failed;
+    }
+    return ASSAY_OK;
 }
 
 static int run(const sweep_args *a, char *words)
@@ -621,13 +654,15 @@ static int run(const sweep_args *a, char *words)
     ending e = {.left_out = 0};
     char *backends = NULL;
     assay_status status = read_options(a, &set, &backends, &o);
-    size_t places = 1;
-    int code;
+    int code = 0;
 
     assay__catch_signals();
-    for (; status == ASSAY_OK && o.place < places; o.place++)
-        status = sweep_place(&v, &o, &e, &places);
-    code = status == ASSAY_OK ? exit_of(a, &o, &e) : assay__cmd_fail("sweep", status);
+    if (status == ASSAY_OK)
+        status = sweep_places(&v, &o, &e, &code);
+    if (status != ASSAY_OK)
+        code = assay__cmd_fail("sweep", status);
+    else if (code == 0)
+        code = exit_of(a, &o, &e);
     free(backends);
     assay__shapes_clear(&set);
     return code;

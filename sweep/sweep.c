@@ -63,6 +63,8 @@ static assay_status screen(sweep *s, sweep_problem *p)
     s->summary->oracle_s += assay__sweep_now_s(s) - begin;
     ASSAY_TRY(assay__sweep_weigh(s, p));
     ASSAY_TRY(assay__sweep_visit(s, p, "screen", 0));
+    if (p->skip)
+        return ASSAY_OK;
     assay__sweep_prune(s, p);
     if (p->is_heavy)
         ASSAY_TRY(assay__sweep_afford(s, p));
@@ -74,7 +76,7 @@ static assay_status visit(sweep *s, sweep_problem *p, const char *kind, size_t o
 {
     s->step_s = assay__sweep_now_s(s);
     ASSAY_TRY(assay__sweep_visit(s, p, kind, ordinal));
-    if (strcmp(kind, "measure") != 0)
+    if (strcmp(kind, "measure") != 0 || p->skip)
         return ASSAY_OK;
     ASSAY_TRY(assay__sweep_race(p));
     assay__sweep_plan_visits(s, p);

@@ -91,7 +91,7 @@ typedef struct assay__sweep_options {
     uint64_t seed;
     double sample_above_flops; /* larger products are compared in part; 0: 2 GFLOP */
     double run_timeout_ms;     /* of a launch; 0: the profile's */
-    double budget_s;           /* of all places, an even share each; 0: none */
+    double budget_s;           /* of this place and those behind it, evenly; 0: none */
     size_t evaluations;        /* variants of problems tried at most, a place; 0: no limit */
     double problem_s;          /* of calls of a problem's variants; 0: the profile's */
     bool resume, dry_run, no_wait;
@@ -116,7 +116,7 @@ typedef struct assay__sweep_options {
 typedef struct assay__sweep_summary {
     size_t places;    /* devices that these backends have between them; each takes a sweep */
     char device[128]; /* that was measured, as its driver calls it */
-    bool is_absent;   /* nothing was done: there is none here, and nobody named its backend */
+    bool is_absent;   /* nothing was done: the place that was asked for is gone */
     size_t problems, skipped_problems, resumed_problems;
     size_t variants, measured, wrong, crashed, timed_out, impossible, noisy, quarantined;
     size_t throttled, mistrusted;

@@ -173,7 +173,7 @@ static assay_status end_of_counting(sweep *s, assay_status status)
 {
     if (status == ASSAY_TIMEOUT)
         return ASSAY_OK;
-    if (status != ASSAY_UNAVAILABLE)
+    if (status != ASSAY_UNAVAILABLE && (status != ASSAY_NOMEM || s->place == NULL))
         return status;
     assay__sweep_warn(s, "no more is counted: %s", assay_last_error());
     json_array_clear(s->counters);

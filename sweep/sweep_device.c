@@ -11,6 +11,7 @@
 #include "runtime/error.h"
 #include "support/json.h"
 #include "sweep/sweep_internal.h"
+#include "tuner/device_lock.h"
 
 #define DEVICE_MS 60000
 
@@ -42,6 +43,24 @@ static bool has_host(const sweep *s)
     return false;
 }
 
+static assay_status ask(sweep *s, const assay_manifest *m, json_t **reply)
+{
+    return assay__worker_call(s->asker,
+                              json_pack("{s:s, s:s}", "cmd", "device", "backend", m->name), NULL, 0,
+                              DEVICE_MS, reply);
+}
+
+/* Whoever asked for it by name is told when it is not; of the others each machine has its own, and
+ * those that it has not take no part of the budget. */
+static bool is_here(sweep *s, const assay_manifest *m)
+{
+    json_t *reply = NULL;
+    const bool here = s->o->backends != NULL || ask(s, m, &reply) != ASSAY_UNAVAILABLE;
+
+    json_decref(reply);
+    return here;
+}
+
 /* The host first, then the others as their plug-ins were found. */
 assay_status assay__sweep_find_place(sweep *s)
 {
@@ -49,16 +68,16 @@ assay_status assay__sweep_find_place(sweep *s)
 
     for (size_t i = 0; i < assay__plugins_count(s->plugins); i++) {
         const assay_manifest *m = manifest_at(s, i);
-        if (m == NULL || m->location == ASSAY_LOCATION_CPU || !is_wanted(s, m))
+        if (m == NULL || m->location == ASSAY_LOCATION_CPU || !is_wanted(s, m) || !is_here(s, m))
             continue;
         if (count++ == s->o->place)
             s->place = m;
     }
     s->summary->places = count > 0 ? count : 1;
-    s->own.budget_s /= (double)s->summary->places;
-    if (s->o->place >= s->summary->places)
-        return assay__fail(ASSAY_INVALID, "place %zu: a sweep of these backends has %zu",
-                           s->o->place, s->summary->places);
+    /* One that was here when the places before it were measured may be gone by now. */
+    s->summary->is_absent = s->o->place > 0 && s->o->place >= s->summary->places;
+    if (!s->summary->is_absent)
+        s->own.budget_s /= (double)(s->summary->places - s->o->place);
     return ASSAY_OK;
 }
 
@@ -69,6 +88,10 @@ assay_status assay__sweep_leave_problem(sweep *s, sweep_problem *p)
     assay__sweep_warn(s, "skipped: %s: %s", p->text, assay_last_error());
     p->skip = true;
     s->summary->skipped_problems++;
+    /* As those that were left before anything was counted. */
+    s->summary->problems--;
+    s->progress.problems_total--;
+    assay__sweep_plan_nothing(s, p);
     return ASSAY_OK;
 }
 
@@ -81,7 +104,7 @@ static assay_status take_device(sweep *s, const json_t *reply)
     ASSAY_TRY(assay__json_get_string(reply, "architecture", &architecture));
     ASSAY_TRY(assay__json_get_string(reply, "driver", &driver));
     ASSAY_TRY(assay__json_get_string(reply, "uuid", &uuid));
-    (void)snprintf(s->lock_name, sizeof s->lock_name, "%.100s %.50s", device, uuid);
+    assay__device_lock_name(device, uuid, s->lock_name, sizeof s->lock_name);
     (void)snprintf(s->summary->device, sizeof s->summary->device, "%s", device);
     return assay_deployment_read(s->place->name, device, architecture, driver, &s->deployment);
 }
@@ -89,31 +112,21 @@ static assay_status take_device(sweep *s, const json_t *reply)
 static assay_status ask_device(sweep *s)
 {
     json_t *reply = NULL;
-    assay_status status = assay__worker_call(
-        s->asker, json_pack("{s:s, s:s}", "cmd", "device", "backend", s->place->name), NULL, 0,
-        DEVICE_MS, &reply);
+    assay_status status = ask(s, s->place, &reply);
 
     if (status == ASSAY_OK)
         status = take_device(s, reply);
     json_decref(reply);
-    return status;
+    return status == ASSAY_OK ? ASSAY_OK
+                              : assay__fail_context(status, "backend %s", s->place->name);
 }
 
 assay_status assay__sweep_read_place(sweep *s)
 {
-    assay_status status;
-
-    if (s->place == NULL) {
-        ASSAY_TRY(assay__deployment_host(&s->deployment));
-        (void)snprintf(s->lock_name, sizeof s->lock_name, "%s", s->deployment.device);
-        (void)snprintf(s->summary->device, sizeof s->summary->device, "%s", s->deployment.device);
-        return ASSAY_OK;
-    }
-    status = ask_device(s);
-    if (status == ASSAY_OK)
-        return ASSAY_OK;
-    /* Whoever asked for it by name is told; of the others each machine has its own. */
-    s->summary->is_absent = s->o->backends == NULL && status == ASSAY_UNAVAILABLE;
-    return s->summary->is_absent ? ASSAY_OK
-                                 : assay__fail_context(status, "backend %s", s->place->name);
+    if (s->place != NULL)
+        return ask_device(s);
+    ASSAY_TRY(assay__deployment_host(&s->deployment));
+    (void)snprintf(s->lock_name, sizeof s->lock_name, "%s", s->deployment.device);
+    (void)snprintf(s->summary->device, sizeof s->summary->device, "%s", s->deployment.device);
+    return ASSAY_OK;
 }

@@ -274,9 +274,10 @@ assay__worker_options assay__sweep_worker_options(const sweep *s, const char *ba
  * code ends or hangs it; *bindings is its reply. */
 assay_status assay__sweep_try_plugins(sweep *s, json_t **bindings);
 void assay__sweep_forget_refused(sweep *s);
-/* Counts the places of the backends asked for, and takes the one of the options. */
+/* Counts the places of the backends asked for that are here, takes the one of the options, and its
+ * share of the budget; summary->is_absent: there is none by now. */
 assay_status assay__sweep_find_place(sweep *s);
-/* Its deployment and the name of its lock; summary->is_absent: there is none. */
+/* Its deployment and the name of its lock. */
 assay_status assay__sweep_read_place(sweep *s);
 /* For want of the device's memory, with assay_last_error() for a reason. */
 assay_status assay__sweep_leave_problem(sweep *s, sweep_problem *p);

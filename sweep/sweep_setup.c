@@ -209,9 +209,9 @@ static assay_status take_kernels(sweep *s, json_t *bindings)
 {
     ASSAY_TRY(load_plugins(s));
     ASSAY_TRY(assay__sweep_find_place(s));
-    ASSAY_TRY(assay__sweep_read_place(s));
     if (s->summary->is_absent)
         return ASSAY_OK;
+    ASSAY_TRY(assay__sweep_read_place(s));
     ASSAY_TRY(s->o->dry_run ? assay__db_open_copy(s->o->db_path, &s->db)
                             : assay__db_open(s->o->db_path, &s->db));
     return take_bindings(s, bindings);

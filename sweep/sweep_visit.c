@@ -634,13 +634,19 @@ static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, as
     return status;
 }
 
+/* A problem is left where the device's memory does not suffice; on the host that ends the sweep. */
+static assay_status left_for_memory(sweep *s, sweep_problem *p, assay_status status)
+{
+    return status == ASSAY_NOMEM && s->place != NULL ? assay__sweep_leave_problem(s, p) : status;
+}
+
 static assay_status follow_last(sweep *s, sweep_problem *p, assay__worker *w)
 {
     const double before_s = called_s(s);
     const assay_status status = assay__sweep_follow(s, p, w);
 
     p->spent_s += called_s(s) - before_s;
-    return status;
+    return left_for_memory(s, p, status);
 }
 
 assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, size_t ordinal)
@@ -666,11 +672,10 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
         if (status == ASSAY_OK && is_search)
             p->allowance -= p->allowance > 0;
         if (status == ASSAY_OK)
-            status = visit_one(s, p, c, &w, order[i].is_twin ? "twin" : kind);
-        if (status == ASSAY_NOMEM && s->place != NULL)
-            status = assay__sweep_leave_problem(s, p);
+            status =
+                left_for_memory(s, p, visit_one(s, p, c, &w, order[i].is_twin ? "twin" : kind));
         /* What was cut short is no stay: not for the pace, nor in what people read. */
-        if (status == ASSAY_OK)
+        if (status == ASSAY_OK && !p->skip)
             status = assay__sweep_step(s, kind, p, c);
     }
     if (status == ASSAY_OK && is_search && !p->skip)

@@ -27,6 +27,18 @@ static bool is_shared(const char *folder)
            access(folder, W_OK) == 0;
 }
 
+void assay__device_lock_name(const char *device, const char *uuid, char *buf, size_t cap)
+{
+    const char *number = strncmp(uuid, "GPU-", 4) == 0 ? uuid + 4 : uuid;
+    size_t n = 0;
+
+    for (; n + 1 < cap && number[n] != '\0'; n++)
+        buf[n] = (char)tolower((unsigned char)number[n]);
+    buf[n] = '\0';
+    if (n == 0)
+        (void)snprintf(buf, cap, "%s", device);
+}
+
 /* A folder that every user of the host shares, because the device is shared too. */
 static void lock_path(const char *device, char *buf, size_t cap)
 {

@@ -12,8 +12,13 @@
 #define ASSAY_TUNER_DEVICE_LOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "assay/status.h"
+
+/* What a device is locked by: backends of different drivers measure the same one and call it as
+ * they like, but its UUID is the same in all, after "GPU-" in some; without one by its name. */
+void assay__device_lock_name(const char *device, const char *uuid, char *buf, size_t cap);
 
 /* Waits for the device unless `no_wait` (then ASSAY_UNAVAILABLE at once, naming the holder's pid).
  * waiting is called once when somebody else holds it.  ASSAY_INTERRUPTED when *stop. */

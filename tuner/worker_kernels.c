@@ -94,6 +94,18 @@ assay_status assay__worker_kernel_find(assay__worker_state *s, json_t *request,
     return assay__worker_kernel_for(s, request, &s->prepared->problem, out);
 }
 
+/* A device that cannot be taken into use is no fault of the kernel's, whatever its driver calls it.
+ */
+static assay_status open_for_kernel(assay__plugin *plugin)
+{
+    const assay_status status = assay__plugin_open(plugin);
+
+    return status == ASSAY_DEVICE || status == ASSAY_NUMERIC || status == ASSAY_UNSUPPORTED
+               ? assay__fail_context(ASSAY_UNAVAILABLE, "backend %s cannot be opened",
+                                     plugin->manifest->name)
+               : status;
+}
+
 assay_status assay__worker_kernel_for(assay__worker_state *s, json_t *request,
                                       const assay_problem *problem, assay__worker_kernel *out)
 {
@@ -111,7 +123,7 @@ assay_status assay__worker_kernel_for(assay__worker_state *s, json_t *request,
     if (out->desc == NULL)
         return assay__fail(ASSAY_UNAVAILABLE, "backend '%s' has no kernel '%s' for this problem",
                            backend, kernel);
-    ASSAY_TRY(assay__plugin_open(plugin));
+    ASSAY_TRY(open_for_kernel(plugin));
     ASSAY_TRY(check_revision(s, request, plugin, out->desc));
     out->backend = &plugin->backend;
     return read_tunables(request, out);

@@ -10,6 +10,7 @@
  *   discrete=N        1: the host does not reach its memory, as of a device apart; default 0
  *   memory=N          bytes that each device says it has; default 2^30
  *   nomem=N           that allocation and later ones of this process fail; default never
+ *   gone=N            processes that took number N or a later one cannot open it; default never
  *   visits=FILE       a counter: each process that opens the backend takes the next number, which
  *                     seeds its own stream of noise.  Without it $ASSAY_FAKE_VISIT, else 0
  *   stays=FILE        a byte for each stay that ended
@@ -76,7 +77,7 @@ typedef struct fake_sensor {
 
 typedef struct fake_script {
     uint64_t seed, visit;
-    int64_t devices, discrete, memory, nomem;
+    int64_t devices, discrete, memory, nomem, gone;
     double resolution, overhead;
     char visits[256], stays[256];
     int64_t idle_mhz;

@@ -95,8 +95,10 @@ static assay_status read_script(const assay_instance *instance)
         return assay__host_fail(instance, ASSAY_PARSE, "%s", why);
     fake_current.visit = visit != NULL ? strtoull(visit, NULL, 10) : 0;
     if (fake_current.visits[0] != '\0')
-        return next_visit(instance, fake_current.visits, &fake_current.visit);
-    return ASSAY_OK;
+        ASSAY_TRY(next_visit(instance, fake_current.visits, &fake_current.visit));
+    return fake_current.visit < (uint64_t)fake_current.gone
+               ? ASSAY_OK
+               : assay__host_fail(instance, ASSAY_DEVICE, "the script says that it is gone");
 }
 
 static assay_status plan_nomem(assay_instance *instance)

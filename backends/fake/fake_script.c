@@ -163,6 +163,8 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         script->memory = number;
     else if (strcmp(name, "nomem") == 0)
         script->nomem = number;
+    else if (strcmp(name, "gone") == 0)
+        script->gone = number;
     else
         return false;
     return true;
@@ -220,6 +222,7 @@ bool fake_parse(const char *text, fake_script *out, char *why, size_t cap)
     out->devices = 1;
     out->memory = INT64_C(1) << 30;
     out->nomem = INT64_MAX;
+    out->gone = INT64_MAX;
     out->resolution = 1.0;
     out->overhead = 20.0;
     for (char *statement; good && (statement = strsep(&rest, "\n;")) != NULL;) {

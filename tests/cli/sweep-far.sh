@@ -68,6 +68,8 @@ expect 0 '*n=1000*' "*skipped: *n=200000*the device's memory*" assay sweep --db 
 rm -f "$db"
 script 5 'nomem=3' 'kernel=* ns=9000 sd=0.01'
 expect 1 '' '*skipped: *n=1000*nothing was measured*' assay sweep --db "$db" --plugins "$WORK/plugins" --backend far "${add[@]}" --threads 1 --profile quick
+[[ $(<"$WORK/stderr") == '0 problems '* || $(<"$WORK/stderr") == *$'\n0 problems '* ]] || fail "what was left is counted as measured: $(<"$WORK/stderr")"
+[[ $(<"$WORK/stderr") != *'no decision yet'* ]] || fail "what was left is called undecided"
 [ "$(sql 'SELECT (SELECT count(*) FROM quarantine) + (SELECT count(*) FROM route)')" = 0 ] || fail "a kernel was blamed for the device's memory"
 
 # A kernel that loses the device costs its own variant, and a worker.
@@ -78,6 +80,26 @@ sweep far "${add[@]}" --json
     fail "who did not lose the device: $(sql "SELECT k.name, m.verdict, m.reason FROM measurement m JOIN revision r ON r.id = m.revision JOIN kernel k ON k.id = r.kernel")"
 [[ $(sql "SELECT DISTINCT m.verdict || m.reason FROM measurement m JOIN revision r ON r.id = m.revision JOIN kernel k ON k.id = r.kernel WHERE k.name = 'fake_b'") == crashed*'the device is lost'* ]] ||
     fail "who lost the device: $(sql "SELECT m.verdict, m.reason FROM measurement m JOIN revision r ON r.id = m.revision JOIN kernel k ON k.id = r.kernel WHERE k.name = 'fake_b'")"
+
+# A device that goes while others wait for it costs nobody his place; what was measured goes on later.
+rm -f "$db"
+script 5 gone=5 'kernel=* ns=9000 sd=0.01'
+expect 4 '*' '*cannot be opened*' assay sweep --db "$db" --plugins "$WORK/plugins" --backend far "${add[@]}" --threads 1 --profile quick
+[ "$(sql 'SELECT (SELECT count(*) FROM quarantine) + (SELECT count(*) FROM measurement WHERE verdict <> "ok")')" = 0 ] || fail "somebody was blamed for a device that is gone"
+script 5 'kernel=* ns=9000 sd=0.01'
+sweep far "${add[@]}" --resume
+[ "$(sql 'SELECT count(*) FROM route')" = 1 ] || fail "the sweep was not taken up"
+
+# One that cannot be opened is no matter of the others, which come behind it; the exit code tells.
+rm -f "$db"
+script 5 gone=1 'kernel=* ns=9000 sd=0.01'
+for name in card_a card_b; do ln -sf "$ASSAY_BUILD/tests/select/assay_$name.so" "$WORK/plugins/"; done
+SELECT_card_a=fail expect 4 '*' '*card_a*no driver*on host:*' assay sweep --db "$db" --plugins "$WORK/plugins" --backend card_a,card_b "${add[@]}" --threads 1 --profile quick --dry-run
+
+# Nobody named them: those that are not here have no place, and no part of the budget.
+ln -sf "$ASSAY_BUILD/lib/assay/assay_cpu.so" "$WORK/plugins/"
+SELECT_card_a=fail SELECT_card_b=none expect 0 '*' '1 problems *' assay sweep --db "$db" --plugins "$WORK/plugins" "${add[@]}" --threads 1 --profile quick --dry-run
+rm "$WORK"/plugins/assay_c*.so
 
 # A device that is not there: of one that was named it is told, others do without.
 script 3 devices=0

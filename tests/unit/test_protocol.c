@@ -446,6 +446,22 @@ START_TEST(lock_is_exclusive_and_names_its_holder)
 }
 END_TEST
 
+START_TEST(lock_is_one_of_all_drivers_of_a_device)
+{
+    char cuda[160], vulkan[160], other[160], nameless[8];
+
+    assay__device_lock_name("NVIDIA X", "GPU-0A1b2c3d-0000", cuda, sizeof cuda);
+    assay__device_lock_name("NVIDIA X (vulkan)", "0a1b2c3d-0000", vulkan, sizeof vulkan);
+    assay__device_lock_name("NVIDIA X", "GPU-0a1b2c3d-0001", other, sizeof other);
+    ck_assert_str_eq(cuda, vulkan);
+    ck_assert_str_ne(cuda, other);
+    assay__device_lock_name("A card", "", nameless, sizeof nameless);
+    ck_assert_str_eq(nameless, "A card");
+    assay__device_lock_name("A long one", "", nameless, sizeof nameless);
+    ck_assert_str_eq(nameless, "A long ");
+}
+END_TEST
+
 /* A file that another user made and that only he may write; the number in it is of nobody. */
 START_TEST(lock_is_taken_on_a_file_of_another_user)
 {
@@ -597,6 +613,7 @@ int main(int argc, char **argv)
     tcase_add_test(worker, worker_that_ends_is_told_with_its_last_words);
     tcase_add_test(worker, worker_program_that_is_missing_is_an_error);
     tcase_add_test(worker, lock_is_exclusive_and_names_its_holder);
+    tcase_add_test(worker, lock_is_one_of_all_drivers_of_a_device);
     tcase_add_test(worker, lock_is_taken_on_a_file_of_another_user);
     tcase_add_test(worker, lock_of_a_file_that_is_gone_counts_for_nothing);
     tcase_add_test(worker, lock_spoils_nothing_that_lies_in_its_place);
