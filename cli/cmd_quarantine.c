@@ -43,7 +43,7 @@ static const assay__arg rows[] = {
      .kind = ASSAY__ARG_STRING,
      .offset = offsetof(quarantine_args, plugin_path),
      .metavar = "PATH",
-     .help = "retry: colon list of folders or files to load plug-ins from"},
+     .help = "colon list of folders or files to load plug-ins from"},
 };
 
 static const assay__args_spec spec = {
@@ -113,29 +113,42 @@ static bool has_place(const assay__quarantine_rows *list, const assay__quarantin
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].is_here && list->items[i].entry.problem[0] != '\0' &&
+            strcmp(list->items[i].entry.deployment, row->entry.deployment) == 0 &&
             assay_digest_equal(&list->items[i].entry.variant_revision,
                                &row->entry.variant_revision))
             return true;
     return false;
 }
 
-/* Where each entry failed. */
-static assay_status list_problems(outcome *o, assay__shape_set *set)
+static void mark_elsewhere(outcome *o)
+{
+    for (size_t i = 0; i < o->list.count; i++) {
+        assay__quarantine_row *row = &o->list.items[i];
+        if (!row->is_here)
+            row->untried = "entered on another deployment";
+        else if (!has_place(&o->list, row))
+            row->untried = "no entry of a problem at which it failed is meant";
+    }
+}
+
+/* Entries of one deployment: what is tried again at one time. */
+static bool is_at(const assay__quarantine_row *row, const char *deployment)
+{
+    return row->is_here && row->entry.problem[0] != '\0' &&
+           strcmp(row->entry.deployment, deployment) == 0;
+}
+
+/* Where each of them failed. */
+static assay_status list_problems(const outcome *o, const char *deployment, assay__shape_set *set)
 {
     set->items = calloc(o->list.count + 1, sizeof *set->items);
     if (set->items == NULL)
         return assay__fail(ASSAY_NOMEM, "problems to try again");
     set->cap = o->list.count;
     for (size_t i = 0; i < o->list.count; i++) {
-        assay__quarantine_row *row = &o->list.items[i];
+        const assay__quarantine_row *row = &o->list.items[i];
         assay_problem problem;
-        if (!row->is_here) {
-            row->untried = "entered on another deployment";
-            continue;
-        }
-        if (!has_place(&o->list, row))
-            row->untried = "no entry of a problem at which it failed is meant";
-        if (row->entry.problem[0] == '\0')
+        if (!is_at(row, deployment))
             continue;
         ASSAY_TRY(assay_problem_parse(row->entry.problem, &problem));
         if (!has_problem(set, &problem))
@@ -151,14 +164,14 @@ typedef struct trials {
 
 /* Each variant where the entries that are meant say that it failed, and nowhere else: it may have
  * been wrong there, which nobody asked about. */
-static assay_status list_trials(const outcome *o, trials *out)
+static assay_status list_trials(const outcome *o, const char *deployment, trials *out)
 {
     out->items = calloc(o->list.count + 1, sizeof *out->items);
     if (out->items == NULL)
         return assay__fail(ASSAY_NOMEM, "variants to try again");
     for (size_t i = 0; i < o->list.count; i++) {
         const assay__quarantine_row *row = &o->list.items[i];
-        if (!row->is_here || row->entry.problem[0] == '\0')
+        if (!is_at(row, deployment))
             continue;
         assay__sweep_trial *t = &out->items[out->count++];
         t->variant = row->entry.variant_revision;
@@ -174,7 +187,8 @@ static const assay__quarantine_row *find_entry(const assay__quarantine_rows *lis
     for (size_t i = 0; i < list->count; i++) {
         const assay__quarantine_row *row = &list->items[i];
         if (assay_digest_equal(&row->entry.variant_revision, &like->entry.variant_revision) &&
-            strcmp(row->entry.problem, like->entry.problem) == 0 && row->is_here == like->is_here)
+            strcmp(row->entry.problem, like->entry.problem) == 0 &&
+            strcmp(row->entry.deployment, like->entry.deployment) == 0)
             return row;
     }
     return NULL;
@@ -184,7 +198,7 @@ static const assay__quarantine_row *find_entry(const assay__quarantine_rows *lis
 static assay_status learn(const quarantine_args *a, outcome *o)
 {
     assay__quarantine_rows now = {.count = 0};
-    assay_status status = assay__quarantine_load(a->common.db, &now);
+    assay_status status = assay__quarantine_load(a->common.db, a->plugin_path, &now);
 
     for (size_t i = 0; status == ASSAY_OK && i < o->list.count; i++) {
         assay__quarantine_row *row = &o->list.items[i];
@@ -245,13 +259,16 @@ static void on_warn(void *cookie, const char *text)
     assay__cmd_warn("quarantine", ((const quarantine_args *)cookie)->common.is_quiet, "%s", text);
 }
 
-static assay_status sweep_again(const quarantine_args *a, const assay__shape_set *set,
-                                const trials *tried)
+/* backends NULL: as of a sweep that names none. Its first place is the one that is meant: the host,
+ * or the device of the only backend. */
+static assay_status sweep_again(const quarantine_args *a, const char *backends,
+                                const assay__shape_set *set, const trials *tried)
 {
     const assay__sweep_retry retry = {tried->items, tried->count};
     assay__sweep_options o = {.db_path = a->common.db,
                               .shapes = set,
                               .plugin_path = a->plugin_path,
+                              .backends = backends,
                               .align = 16,
                               .seed = (uint64_t)a->common.seed,
                               .no_wait = a->no_wait,
@@ -261,38 +278,55 @@ static assay_status sweep_again(const quarantine_args *a, const assay__shape_set
                               .warn = on_warn,
                               .cookie = (void *)(uintptr_t)a};
     assay__sweep_summary summary;
-    char *backends = NULL;
-    assay_status status;
 
     ASSAY_TRY(assay__profile_find(a->common.profile != NULL ? a->common.profile : "standard",
                                   &o.profile));
     ASSAY_TRY(assay_policy_parse("rotate/alone/kernel", &o.policy));
-    if (a->common.backends.count > 0)
-        ASSAY_TRY(assay__strlist_join(&a->common.backends, ",", &backends));
-    o.backends = backends;
     assay__catch_signals();
-    status = assay__sweep_run(&o, &summary);
-    free(backends);
+    return assay__sweep_run(&o, &summary);
+}
+
+/* Those of the deployment of this row, where it is the first of them that may be tried. */
+static assay_status retry_at(const quarantine_args *a, const outcome *o, size_t first)
+{
+    const assay__quarantine_entry *e = &o->list.items[first].entry;
+    const bool is_host = strcmp(e->deployment, o->list.deployment) == 0;
+    assay__shape_set set = {0};
+    trials tried = {NULL, 0};
+    char *names = NULL;
+    assay_status status = list_problems(o, e->deployment, &set);
+
+    if (status == ASSAY_OK)
+        status = list_trials(o, e->deployment, &tried);
+    if (status == ASSAY_OK && a->common.backends.count > 0)
+        status = assay__strlist_join(&a->common.backends, ",", &names);
+    if (status == ASSAY_OK)
+        status = sweep_again(a, is_host ? names : e->backend, &set, &tried);
+    free(names);
+    free(tried.items);
+    assay__shapes_clear(&set);
     return status;
+}
+
+static bool is_first_at(const outcome *o, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (is_at(&o->list.items[i], o->list.items[at].entry.deployment) &&
+            o->list.items[i].untried == NULL)
+            return false;
+    return true;
 }
 
 static assay_status retry_all(const quarantine_args *a, outcome *o)
 {
-    assay__shape_set set = {0};
-    trials tried = {NULL, 0};
-    assay_status status = list_problems(o, &set);
-
-    if (status == ASSAY_OK)
-        status = mark_absent(a, o);
-    if (status == ASSAY_OK)
-        status = list_trials(o, &tried);
-    if (status == ASSAY_OK && set.count > 0)
-        status = sweep_again(a, &set, &tried);
-    if (status == ASSAY_OK)
-        status = learn(a, o);
-    free(tried.items);
-    assay__shapes_clear(&set);
-    return status;
+    mark_elsewhere(o);
+    ASSAY_TRY(mark_absent(a, o));
+    for (size_t i = 0; i < o->list.count; i++) {
+        const assay__quarantine_row *row = &o->list.items[i];
+        if (row->untried == NULL && is_at(row, row->entry.deployment) && is_first_at(o, i))
+            ASSAY_TRY(retry_at(a, o, i));
+    }
+    return learn(a, o);
 }
 
 /* ---- what is said ---- */
@@ -308,6 +342,8 @@ static json_t *entry_json(const outcome *o, const assay__quarantine_row *row)
     assay_digest_format(&e->variant_revision, variant);
     bad |= (int)assay__json_put_int(object, "id", e->id);
     bad |= (int)assay__json_put_bool(object, "is_here", row->is_here);
+    bad |= (int)assay__json_put_string(object, "deployment", e->deployment);
+    bad |= (int)assay__json_put_string(object, "device", e->device);
     bad |= (int)assay__json_put_string(object, "kernel", e->kernel);
     bad |= (int)assay__json_put_string(object, "backend", e->backend);
     bad |= (int)assay__json_put_string(object, "op", e->op);
@@ -367,6 +403,7 @@ static assay_status print_text(const outcome *o)
     assay__table_column(&table, "id", ASSAY__RIGHT);
     assay__table_column(&table, "variant", ASSAY__LEFT);
     assay__table_column(&table, "problem", ASSAY__LEFT);
+    assay__table_column(&table, "device", ASSAY__LEFT);
     assay__table_column(&table, "verdict", ASSAY__LEFT);
     assay__table_column(&table, is_action(o, "list") ? "entered" : "now", ASSAY__LEFT);
     assay__table_column(&table, "since", ASSAY__LEFT);
@@ -382,6 +419,7 @@ static assay_status print_text(const outcome *o)
             assay__table_cell(&table, e->problem);
         else
             assay__table_cellf(&table, "%s %s, all problems", e->op, e->dtypes);
+        assay__table_cell(&table, e->device);
         assay__table_cell(&table, assay__quarantine_verdict(row));
         assay__table_cell(&table, state_of(o, row));
         assay__table_cellf(&table, "%.19s", e->since_utc);
@@ -424,7 +462,7 @@ static assay_status act(const quarantine_args *a, outcome *o)
 
     ASSAY_TRY(check_action(a, o));
     ASSAY_TRY(assay__kernel_filter_check(&a->common));
-    ASSAY_TRY(assay__quarantine_load(a->common.db, &o->list));
+    ASSAY_TRY(assay__quarantine_load(a->common.db, a->plugin_path, &o->list));
     ASSAY_TRY(assay__quarantine_select(&choice, &o->list));
     if (is_list || o->list.count == 0)
         return ASSAY_OK;

@@ -12,47 +12,64 @@
 #include "runtime/deployment_host.h"
 #include "runtime/error.h"
 
-/* A device that cannot be opened here is not here; 'assay devices' says why. */
-static assay_status add_device(assay__plugin *plugin, assay__kernel_set *set)
+/* One that cannot be opened, or asked what it is, is not here; 'assay devices' says why. */
+static void add_device(assay__plugin *plugin, char *here, size_t cap)
 {
     char hex[ASSAY_DIGEST_HEX];
     assay_deployment there;
     assay_digest digest;
+    const size_t used = strlen(here);
 
-    if (assay__plugin_open(plugin) != ASSAY_OK)
-        return ASSAY_OK;
-    ASSAY_TRY(assay__deployment_of(plugin->manifest->name, &plugin->backend, 0, &there));
+    if (assay__plugin_open(plugin) != ASSAY_OK ||
+        assay__deployment_of(plugin->manifest->name, &plugin->backend, 0, &there) != ASSAY_OK)
+        return;
     assay_deployment_digest(&there, &digest);
     assay_digest_format(&digest, hex);
-    const size_t used = strlen(set->here);
-    if (used + 1 + sizeof hex <= sizeof set->here)
-        (void)snprintf(set->here + used, sizeof set->here - used, ",%s", hex);
+    if (used + 1 + sizeof hex <= cap && !assay__name_in_list(here, hex))
+        (void)snprintf(here + used, cap - used, ",%s", hex);
+}
+
+static void list_here(assay__plugins *plugins, const char *host, char *here, size_t cap)
+{
+    (void)snprintf(here, cap, "%s", host);
+    for (size_t i = 0; i < assay__plugins_count(plugins); i++) {
+        assay__plugin *plugin = assay__plugins_at(plugins, i);
+        if (plugin->manifest != NULL && plugin->manifest->location != ASSAY_LOCATION_CPU)
+            add_device(plugin, here, cap);
+    }
+}
+
+static assay_status name_host(assay_deployment *host, char hex[ASSAY_DIGEST_HEX])
+{
+    assay_digest digest;
+
+    ASSAY_TRY(assay__deployment_host(host));
+    assay_deployment_digest(host, &digest);
+    assay_digest_format(&digest, hex);
     return ASSAY_OK;
 }
 
-static assay_status list_here(assay__kernel_set *set)
+assay_status assay__deployments_here(const char *plugin_path, char here[ASSAY__HERE_MAX])
 {
-    (void)snprintf(set->here, sizeof set->here, "%s", set->deployment);
-    for (size_t i = 0; i < assay__plugins_count(set->plugins); i++) {
-        assay__plugin *plugin = assay__plugins_at(set->plugins, i);
-        if (plugin->manifest != NULL && plugin->manifest->location != ASSAY_LOCATION_CPU)
-            ASSAY_TRY(add_device(plugin, set));
-    }
+    char hex[ASSAY_DIGEST_HEX];
+    assay__plugins *plugins = NULL;
+    assay_deployment host;
+
+    ASSAY_TRY(name_host(&host, hex));
+    ASSAY_TRY(assay__plugins_load(plugin_path, NULL, &plugins));
+    list_here(plugins, hex, here, ASSAY__HERE_MAX);
+    assay__plugins_destroy(&plugins);
     return ASSAY_OK;
 }
 
 static assay_status open_parts(const char *plugin_path, const char *backends,
                                assay__kernel_set *set)
 {
-    assay_digest digest;
-
-    ASSAY_TRY(assay__deployment_host(&set->host));
-    assay_deployment_digest(&set->host, &digest);
-    assay_digest_format(&digest, set->deployment);
+    ASSAY_TRY(name_host(&set->host, set->deployment));
     ASSAY_TRY(assay__plugins_load(plugin_path, backends, &set->plugins));
     ASSAY_TRY(assay_table_create(&set->table));
     ASSAY_TRY(assay__plugins_register(set->plugins, set->host.isa, NULL, set->table));
-    ASSAY_TRY(list_here(set));
+    list_here(set->plugins, set->deployment, set->here, sizeof set->here);
     return assay_table_hold(set->table, &set->rows);
 }
 

@@ -7,11 +7,14 @@
 #include "runtime/plugin_set.h"
 #include "support/common_args.h"
 
+/* Comma list of deployments: the host's, and of the first device of each backend elsewhere that is
+ * here. */
+#define ASSAY__HERE_MAX (8 * ASSAY_DIGEST_HEX)
+
 typedef struct assay__kernel_set {
     assay_deployment host; /* measurements of CPU kernels are valid here */
     char deployment[ASSAY_DIGEST_HEX];
-    char here[8 * ASSAY_DIGEST_HEX]; /* comma list: that of the host, and of each device elsewhere
-                                        whose kernels are there */
+    char here[ASSAY__HERE_MAX];
     assay__plugins *plugins;
     assay_table *table;
     const assay_snapshot *rows;
@@ -21,6 +24,8 @@ typedef struct assay__kernel_set {
  * not there.  On failure nothing is held. */
 assay_status assay__kernel_set_open(const char *plugin_path, const assay__strlist *backends,
                                     assay__kernel_set *out);
+/* Its `here` alone, of all plug-ins; their devices are opened for it. */
+assay_status assay__deployments_here(const char *plugin_path, char here[ASSAY__HERE_MAX]);
 void assay__kernel_set_close(assay__kernel_set *set);
 
 /* For commands that load plug-ins later or not at all: ASSAY_UNAVAILABLE when what --plugins names

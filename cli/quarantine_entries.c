@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "assay/op.h"
+#include "cli/kernel_set.h"
 #include "db/db_names.h"
 #include "runtime/deployment_host.h"
 #include "runtime/error.h"
@@ -14,13 +15,13 @@
 
 /* ---- reading ---- */
 
-#define TEXTS 8
+#define TEXTS 10
 
 /* The texts of an entry, to be owned one after the other. */
 static void texts_of(assay__quarantine_entry *e, const char **out[TEXTS])
 {
-    const char **all[TEXTS] = {&e->backend,  &e->kernel,  &e->op,     &e->dtypes,
-                               &e->tunables, &e->problem, &e->reason, &e->since_utc};
+    const char **all[TEXTS] = {&e->backend, &e->kernel, &e->op,        &e->dtypes,     &e->tunables,
+                               &e->problem, &e->reason, &e->since_utc, &e->deployment, &e->device};
 
     memcpy(out, all, sizeof all);
 }
@@ -67,7 +68,6 @@ static assay_status keep(void *cookie, const assay__quarantine_entry *e)
 
     ASSAY_TRY(grow(rows));
     row.is_here = strcmp(e->deployment, rows->deployment) == 0;
-    row.entry.deployment = NULL; /* borrowed for the call */
     texts_of(&row.entry, texts);
     for (size_t i = 0; i < TEXTS; i++) {
         *texts[i] = strdup(*texts[i]);
@@ -81,7 +81,24 @@ static assay_status keep(void *cookie, const assay__quarantine_entry *e)
     return ASSAY_OK;
 }
 
-assay_status assay__quarantine_load(const char *path, assay__quarantine_rows *out)
+/* Devices are opened only where the store has entries of others than the host. */
+static assay_status find_devices(const char *plugin_path, assay__quarantine_rows *rows)
+{
+    char here[ASSAY__HERE_MAX];
+    size_t elsewhere = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        elsewhere += !rows->items[i].is_here;
+    if (elsewhere == 0)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__deployments_here(plugin_path, here));
+    for (size_t i = 0; i < rows->count; i++)
+        rows->items[i].is_here = assay__name_in_list(here, rows->items[i].entry.deployment);
+    return ASSAY_OK;
+}
+
+assay_status assay__quarantine_load(const char *path, const char *plugin_path,
+                                    assay__quarantine_rows *out)
 {
     assay_deployment host;
     assay_digest digest;
@@ -94,7 +111,7 @@ assay_status assay__quarantine_load(const char *path, assay__quarantine_rows *ou
     ASSAY_TRY(assay__store_sqlite()->open_read(path, &store));
     status = assay__quarantine_each(store, keep, out);
     assay__store_sqlite()->close(store);
-    return status;
+    return status == ASSAY_OK ? find_devices(plugin_path, out) : status;
 }
 
 /* ---- choosing ---- */

@@ -9,7 +9,7 @@
 
 typedef struct assay__quarantine_row {
     assay__quarantine_entry entry; /* its texts are owned */
-    bool is_here;                  /* entered on this deployment */
+    bool is_here;                  /* entered on the host, or a device that is here */
     bool is_done;                  /* lifted, or right when it was tried again */
     const char *untried;           /* why it was not tried again; NULL: it was, or was not to be */
 } assay__quarantine_row;
@@ -18,7 +18,7 @@ typedef struct assay__quarantine_rows {
     assay__quarantine_row *items; /* owned, oldest first */
     size_t count, cap;
     size_t kept_wrong; /* left out by assay__quarantine_select since they gave wrong results */
-    char deployment[ASSAY_DIGEST_HEX]; /* of this machine */
+    char deployment[ASSAY_DIGEST_HEX]; /* of the host */
 } assay__quarantine_rows;
 
 typedef struct assay__quarantine_choice {
@@ -28,8 +28,10 @@ typedef struct assay__quarantine_choice {
     bool takes_wrong;            /* also those of wrong results that no id names */
 } assay__quarantine_choice;
 
-/* All entries of the store at `path`, which is only read.  Zeroed memory is an empty list. */
-assay_status assay__quarantine_load(const char *path, assay__quarantine_rows *out);
+/* All entries of the store at `path`, which is only read.  Zeroed memory is an empty list.
+ * plugin_path: of the backends whose devices are looked for; NULL: the default places. */
+assay_status assay__quarantine_load(const char *path, const char *plugin_path,
+                                    assay__quarantine_rows *out);
 /* Keeps those that are chosen.  ASSAY_INVALID for an id that is no number, ASSAY_NOTFOUND for one
  * that is not there. */
 assay_status assay__quarantine_select(const assay__quarantine_choice *choice,

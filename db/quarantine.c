@@ -13,7 +13,7 @@ enum { LIST, HAS_ENTRY, LIFT_ENTRY };
 /* Of an entry for all problems the verdict is that of any at which it failed. */
 const assay__sql assay__sql_quarantine_list[] = {
     [LIST] = {"report quarantine",
-              "SELECT q.id, d.digest, k.backend, k.name, k.op, k.dtypes, r.tunables,"
+              "SELECT q.id, d.digest, v.name, k.backend, k.name, k.op, k.dtypes, r.tunables,"
               " r.kernel_revision, r.variant_revision, ifnull(p.text, ''),"
               " ifnull((SELECT m.verdict FROM measurement AS m WHERE m.deployment = q.deployment"
               "   AND m.revision = q.revision AND m.problem = ifnull(q.problem, m.problem)"
@@ -21,6 +21,7 @@ const assay__sql assay__sql_quarantine_list[] = {
               "   ORDER BY m.verdict = 'wrong' DESC, m.measured_utc DESC LIMIT 1), 'none'), "
               "q.reason, q.since_utc"
               " FROM quarantine AS q JOIN deployment AS d ON d.id = q.deployment"
+              " JOIN device AS v ON v.id = d.device"
               " JOIN revision AS r ON r.id = q.revision JOIN kernel AS k ON k.id = r.kernel"
               " LEFT JOIN problem AS p ON p.id = q.problem ORDER BY q.id",
               ASSAY__SQL_WHOLE},
@@ -45,6 +46,7 @@ static assay_status read_entry(assay__query *q, assay__quarantine_entry *e)
 {
     e->id = assay__column_int(q);
     e->deployment = assay__column_text(q);
+    e->device = assay__column_text(q);
     e->backend = assay__column_text(q);
     e->kernel = assay__column_text(q);
     e->op = assay__column_text(q);

@@ -9,6 +9,7 @@
 typedef struct assay__quarantine_entry {
     int64_t id;
     const char *deployment;                                /* digest; texts are for the call */
+    const char *device;                                    /* as its driver calls it */
     const char *backend, *kernel, *op, *dtypes, *tunables; /* as in assay__db_kernel */
     assay_digest kernel_revision, variant_revision;
     const char *problem;    /* canonical text; "": all problems */
