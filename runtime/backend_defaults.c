@@ -264,6 +264,21 @@ static assay_status default_grid_fits(assay_instance *instance, uint64_t workgro
     return fail_lacks("grid sync");
 }
 
+static assay_status default_host_alloc(assay_instance *instance, uint64_t bytes, void **out)
+{
+    (void)instance;
+    (void)bytes;
+    (void)out;
+    return fail_lacks("pinned memory");
+}
+
+static assay_status default_host_free(assay_instance *instance, void *host)
+{
+    (void)instance;
+    (void)host;
+    return fail_lacks("pinned memory");
+}
+
 static assay_status default_launch(assay_instance *instance, assay_kernel_fn run,
                                    const assay_launch *launch)
 {
@@ -310,4 +325,6 @@ const assay_backend assay__backend_defaults = {
     .metrics = default_metrics,
     .inject = default_inject,
     .grid_fits = default_grid_fits,
+    .host_alloc = default_host_alloc,
+    .host_free = default_host_free,
 };

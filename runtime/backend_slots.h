@@ -26,6 +26,7 @@
  *   metrics            none
  *   inject             UNSUPPORTED, "fault injection"
  *   grid_fits          UNSUPPORTED, "grid sync"
+ *   host_alloc, host_free  UNSUPPORTED, "pinned memory"
  */
 #ifndef ASSAY_RUNTIME_BACKEND_SLOTS_H
 #define ASSAY_RUNTIME_BACKEND_SLOTS_H
@@ -102,7 +103,9 @@ void assay__backend_close(assay__backend *b);
       ASSAY__ALSO(, out, cap, count))                                                             \
     X(inject, ASSAY__ALSO(, const assay_fault *fault), ASSAY__ALSO(, fault))                      \
     X(grid_fits, ASSAY__ALSO(, uint64_t workgroups, uint32_t invocations, bool *out),             \
-      ASSAY__ALSO(, workgroups, invocations, out))
+      ASSAY__ALSO(, workgroups, invocations, out))                                                \
+    X(host_alloc, ASSAY__ALSO(, uint64_t bytes, void **out), ASSAY__ALSO(, bytes, out))           \
+    X(host_free, ASSAY__ALSO(, void *host), ASSAY__ALSO(, host))
 #define ASSAY__BACKEND_MADE_SLOTS(X)                                              \
     X(measure, ASSAY__ALSO(, const assay_measure *what, assay_clock_info *clock), \
       ASSAY__ALSO(, what, clock))                                                 \

@@ -239,6 +239,23 @@ void assay__typed_note(assay__typed *t, const assay_route *route, const assay_pr
         r->bytes += (uint64_t)bytes;
 }
 
+/* Not known of one, not of all. */
+void assay__typed_note_transfer(assay__typed *t, const void *host, size_t pieces, uint64_t bytes,
+                                bool up)
+{
+    assay_execution *r = &t->record;
+    assay_transfer_cost cost;
+
+    if (t->wants_record) {
+        const double ns = assay__engine_transfer_cost(t->engine, host, bytes, up, &cost)
+                              ? cost.median_ns
+                              : (double)NAN;
+        r->transfer_ns = r->transfers > 0 ? r->transfer_ns + ns : ns;
+    }
+    r->transfers += (uint32_t)pieces;
+    r->transfer_bytes += bytes;
+}
+
 static bool writes_nothing(const assay_problem *problem, const assay_tensor *operands)
 {
     for (size_t i = assay_op_get((assay_op_id)problem->op)->inputs; i < problem->dtype_count; i++)

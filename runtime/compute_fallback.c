@@ -44,35 +44,6 @@ static assay_status place_one(const assay_tensor *given, size_t i, brought *b)
     return ASSAY_OK;
 }
 
-/* What was measured here of moving so many bytes as one operation: median, lower and upper bound;
- * false: nothing was. */
-static bool price_of(const assay__typed *t, uint64_t bytes, bool up, double price[3])
-{
-    assay_context *context = t->engine->routes;
-    char memory[ASSAY__MEMORY_MAX];
-
-    (void)snprintf(memory, sizeof memory, "%s:%zu", assay_engine_name(t->engine),
-                   t->engine->device);
-    pthread_mutex_lock(&context->answering);
-    const bool known =
-        assay__pick_store_transfer(context->store_data, up ? ASSAY__HOST_PAGEABLE : memory,
-                                   up ? memory : ASSAY__HOST_PAGEABLE, (double)bytes, price);
-    pthread_mutex_unlock(&context->answering);
-    return known;
-}
-
-/* Not known of one, not of all. */
-static void add_price(assay__typed *t, uint64_t bytes, bool up)
-{
-    double price[3] = {(double)NAN, 0, 0};
-
-    if (!t->wants_record)
-        return;
-    if (!price_of(t, bytes, up, price))
-        price[0] = (double)NAN;
-    t->record.transfer_ns = t->record.transfers > 0 ? t->record.transfer_ns + price[0] : price[0];
-}
-
 /* Those of operands first to count - 1, as one operation. */
 static assay_status transfer(assay__typed *t, const brought *b, size_t first, size_t count, bool up)
 {
@@ -90,9 +61,7 @@ static assay_status transfer(assay__typed *t, const brought *b, size_t first, si
                  : assay__backend_download(backend, pieces, n));
     for (size_t i = 0; i < n; i++)
         bytes += pieces[i].bytes;
-    add_price(t, bytes, up);
-    t->record.transfers += (uint32_t)n;
-    t->record.transfer_bytes += bytes;
+    assay__typed_note_transfer(t, NULL, n, bytes, up);
     return ASSAY_OK;
 }
 
@@ -155,7 +124,7 @@ bool assay__typed_host_is_faster(const assay__typed *t, const assay_problem *pro
                                  const assay_tensor *operands, size_t count)
 {
     const size_t inputs = assay_op_get((assay_op_id)problem->op)->inputs;
-    double down[3], up[3];
+    assay_transfer_cost down, up;
     assay_route there, here;
     uint64_t over, back;
     assay_question q;
@@ -165,9 +134,10 @@ bool assay__typed_host_is_faster(const assay__typed *t, const assay_problem *pro
         return false;
     q.backends = NULL;
     return is_measured(t->engine->context, &q, &here) && bytes_of(operands, 0, count, &over) &&
-           bytes_of(operands, inputs, count, &back) && price_of(t, over, false, down) &&
-           price_of(t, back, true, up) && here.hi_ns >= here.time_ns &&
-           (double)here.hi_ns + down[2] + up[2] < (double)there.lo_ns;
+           bytes_of(operands, inputs, count, &back) && assay__engine_transfer_cost(t->engine, NULL, over, false, &down) &&
+           assay__engine_transfer_cost(t->engine, NULL, back, true, &up) &&
+           here.hi_ns >= here.time_ns &&
+           (double)here.hi_ns + down.hi_ns + up.hi_ns < (double)there.lo_ns;
 }
 
 assay_status assay__typed_on_host(assay__typed *t, const assay_problem *problem,

@@ -43,6 +43,10 @@ void assay__typed_question(const assay__typed *t, const assay_problem *problem,
                            const assay_tensor *operands, size_t count, assay_question *q);
 /* Into the record: what ran. */
 void assay__typed_note(assay__typed *t, const assay_route *route, const assay_problem *problem);
+/* Into the record: so many pieces moved as one operation.  host: as of assay__engine_transfer_cost.
+ */
+void assay__typed_note_transfer(assay__typed *t, const void *host, size_t pieces, uint64_t bytes,
+                                bool up);
 /* On the host, with the operands of a device apart brought there and the outputs back. */
 assay_status assay__typed_on_host(assay__typed *t, const assay_problem *problem,
                                   const assay_tensor *operands, size_t count);

@@ -250,8 +250,7 @@ static assay_status bring_indices(assay__typed *t, const assay_rows_args *a, ass
         return status;
     }
     out->buffer = buffer;
-    t->record.transfers++;
-    t->record.transfer_bytes += bytes;
+    assay__typed_note_transfer(t, a->indices, 1, bytes, true);
     return ASSAY_OK;
 }
 

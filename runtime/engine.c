@@ -143,6 +143,7 @@ static bool init_locks(assay_engine *engine)
         return false;
     (void)pthread_cond_init(&engine->idle, NULL);
     assay__trace_init(&engine->trace);
+    assay__pinned_init(&engine->pinned);
     return true;
 }
 
@@ -190,6 +191,7 @@ void assay_engine_destroy(assay_engine **engine)
     (void)assay_engine_shutdown(e);
     assay__backend_close(&e->backend); /* opened to list devices, never initialised */
     assay__trace_clear(&e->trace);
+    assay__pinned_clear(&e->pinned);
     pthread_cond_destroy(&e->idle);
     pthread_mutex_destroy(&e->life);
     free(e->kernels);
@@ -315,6 +317,8 @@ assay_status assay_engine_shutdown(assay_engine *engine)
         close_gate(engine);
         status = assay__backend_flush(&engine->backend);
         assay__backend_close(&engine->backend);
+        assay__pinned_clear(&engine->pinned); /* it went with the instance */
+        assay__pinned_init(&engine->pinned);
     }
     pthread_mutex_unlock(&engine->life);
     return status;
@@ -359,13 +363,23 @@ bool assay_engine_is_lost(assay_engine *engine)
     return assay_engine_state(engine, &state) == ASSAY_OK && state.is_lost != 0;
 }
 
+static bool is_lost(const assay_engine *engine)
+{
+    assay_instance_state state;
+
+    return assay__backend_state(&engine->backend, &state) == ASSAY_OK && state.is_lost != 0;
+}
+
 /* With `life` held and the engine initialised: nobody is inside while buffers go. */
 static assay_status recover(assay_engine *engine)
 {
     ASSAY_TRY(assay__engine_needs(engine, ASSAY_FEATURE_RECOVERY));
     engine->is_recovering = true;
     close_gate(engine);
+    const bool was_lost = is_lost(engine);
     assay_status status = assay__backend_recover(&engine->backend);
+    if (was_lost)
+        assay__pinned_loosen(&engine->pinned, NULL, NULL);
     atomic_fetch_or(&engine->gate, GATE_READY);
     engine->is_recovering = false;
     pthread_cond_broadcast(&engine->idle);

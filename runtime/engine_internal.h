@@ -9,6 +9,7 @@
 
 #include "assay/engine.h"
 #include "runtime/backend_slots.h"
+#include "runtime/host_pinned.h"
 #include "runtime/plugin_set.h"
 
 /* What typed calls count; the names of assay_metric behind "engine_", in this order. */
@@ -52,6 +53,7 @@ struct assay_engine {
     bool is_recovering;   /* with `life` */
     size_t device;
     assay_device_profile profile; /* of `device`; const while initialised */
+    assay__pinned pinned;         /* of host_alloc */
     _Atomic uint64_t counts[ASSAY__ENGINE_COUNTS];
     assay__trace trace;
 };
@@ -71,6 +73,11 @@ assay_status assay__engine_leave(const assay__engine_call *call, assay_status st
 
 /* Inside a call: ASSAY_UNSUPPORTED without the feature. */
 assay_status assay__engine_needs(const assay_engine *engine, assay_feature feature);
+
+/* Inside a call: what was measured here of moving so many bytes as one operation; false: nothing
+ * was.  host: memory of the caller's, NULL: the library's, which is pageable. */
+bool assay__engine_transfer_cost(assay_engine *engine, const void *host, uint64_t bytes, bool up,
+                                 assay_transfer_cost *out);
 
 /* What was measured of the host, by the context's store; NaN for what is none, or apart. */
 void assay__add_rates(assay_context *context, assay_device_profile *profile);

@@ -82,6 +82,7 @@ assay_status assay__host_open(const assay_host *host, assay_instance **out)
         return ASSAY_NOMEM;
     }
     (void)pthread_cond_init(&instance->let_go, NULL); /* has no way to fail here */
+    assay__pinned_init(&instance->pinned);
     instance->host = host;
     instance->owner = new_owner() | 1;
     instance->generation = 1;
@@ -98,6 +99,10 @@ void assay__host_close(assay_instance *instance)
         if (instance->slots[i].owned)
             free(instance->slots[i].memory);
     free(instance->slots);
+    for (size_t i = 0; i < instance->pinned.count; i++)
+        if (instance->pinned.blocks[i].is_taken)
+            free(instance->pinned.blocks[i].memory);
+    assay__pinned_clear(&instance->pinned);
     pthread_cond_destroy(&instance->let_go);
     pthread_mutex_destroy(&instance->lock);
     free(instance);

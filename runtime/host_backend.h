@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "assay/plugin.h"
+#include "runtime/host_pinned.h"
 
 typedef struct assay__host_slot {
     void *memory; /* NULL: free slot */
@@ -62,6 +63,7 @@ struct assay_instance {
     atomic_bool has_faults; /* any of those below is planned */
     assay_fault faults[ASSAY_FAULT_LAUNCH + 1];
     _Atomic uint64_t counts[ASSAY__HOST_COUNTS];
+    assay__pinned pinned; /* by host_alloc */
 };
 
 /* Records the text where the host gave a place for it; returns `status`. */
@@ -126,6 +128,10 @@ void assay__host_new_generation(assay_instance *instance);
  * buffer.  pin: +1 keeps slots from being freed, -1 lets them go, 0 neither. */
 assay_status assay__host_resolve(assay_instance *instance, const assay_launch *in,
                                  assay_launch *out, assay_tensor *operands, int pin);
+
+/* Slots of a backend for tests: host_fixed.c. */
+assay_status assay__host_fixed_alloc(assay_instance *instance, uint64_t bytes, void **out);
+assay_status assay__host_fixed_free(assay_instance *instance, void *host);
 
 /* ---- faults and loss: host_fault.c ---- */
 

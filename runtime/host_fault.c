@@ -92,6 +92,7 @@ assay_status assay__host_recover(assay_instance *instance)
     pthread_mutex_lock(&instance->lock);
     if (atomic_load(&instance->is_lost)) { /* nobody was quicker */
         assay__host_forget_memory(instance);
+        assay__pinned_loosen(&instance->pinned, NULL, NULL);
         instance->faults[ASSAY_FAULT_LOST].kind = ASSAY_FAULT_NONE;
         atomic_store(&instance->is_lost, false);
         assay__host_count(instance, ASSAY__HOST_COUNT_recoveries, 1);

@@ -422,18 +422,21 @@ static bool goes_to(const assay__stored_transfer *t, const char *memory)
 }
 
 bool assay__pick_store_transfer(const assay__pick_store *s, const char *from, const char *to,
-                                double bytes, double out[3])
+                                double bytes, assay_path *path, double out[3])
 {
     bool any = false;
 
     for (size_t i = 0; i < s->transfer_count; i++) {
         const assay__stored_transfer *t = &s->transfers[i];
         double price[3];
+        assay_path by;
         if (strcmp(t->source, from) != 0 || !goes_to(t, to) ||
+            !assay__transfer_path(t->target, &by) ||
             !assay__transfer_price(s->points + t->first, t->count, bytes, price) ||
             (any && price[0] >= out[0]))
             continue;
         memcpy(out, price, sizeof price);
+        *path = by;
         any = true;
     }
     return any;

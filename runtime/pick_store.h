@@ -99,9 +99,9 @@ const assay__stored_route *assay__pick_store_find(const assay__pick_store *s,
 /* Place of a variant in `variants`, or SIZE_MAX. */
 size_t assay__pick_store_variant(const assay__pick_store *s, uint64_t revision_row);
 /* Median, lower and upper bound in ns of moving `bytes` between two memories, by the path that is
- * the fastest for so many; false: not measured here. */
+ * the fastest for so many, and which that is; false: not measured here. */
 bool assay__pick_store_transfer(const assay__pick_store *s, const char *from, const char *to,
-                                double bytes, double out[3]);
+                                double bytes, assay_path *path, double out[3]);
 /* Why a variant is quarantined for a problem (its ACCURACY text); NULL: it is not. */
 const char *assay__pick_store_quarantine(const assay__pick_store *s, const assay_digest *variant,
                                          const char *problem_text);

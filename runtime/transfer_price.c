@@ -6,6 +6,29 @@
 #include <math.h>
 #include <string.h>
 
+static const char *const path_names[ASSAY_PATH_COUNT] = {[ASSAY_PATH_SAME] = "same",
+                                                         [ASSAY_PATH_SHARED] = "shared",
+                                                         [ASSAY_PATH_PEER] = "peer",
+                                                         [ASSAY_PATH_COPY] = "copy",
+                                                         [ASSAY_PATH_STAGING] = "staging"};
+
+const char *assay__transfer_path_name(assay_path path)
+{
+    return path_names[path];
+}
+
+bool assay__transfer_path(const char *target, assay_path *out)
+{
+    const char *name = strrchr(target, '/');
+
+    for (int i = 0; name != NULL && i < (int)ASSAY_PATH_COUNT; i++)
+        if (strcmp(name + 1, path_names[i]) == 0) {
+            *out = (assay_path)i;
+            return true;
+        }
+    return false;
+}
+
 bool assay__transfer_is_sound(const assay__transfer_point *p)
 {
     return p->bytes > 0 && p->bytes < 0x1p63 && p->lo_ns >= 0 && p->lo_ns <= p->median_ns &&

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Memories are named "host:pageable", "host:pinned" and "<backend>:<device>", "cpu:0". */
+#include "assay/plugin.h"
+
+/* Memories are named "host:pageable", "host:pinned" and "<backend>:<device>", "cpu:0".  Pinned is
+ * what the slot host_alloc of the device's backend gave. */
 #define ASSAY__HOST_PAGEABLE "host:pageable"
 #define ASSAY__HOST_PINNED   "host:pinned"
 #define ASSAY__MEMORY_MAX    64
@@ -17,6 +20,11 @@ typedef struct assay__transfer_point {
     double bytes;                   /* above 0 */
     double median_ns, lo_ns, hi_ns; /* 0 <= lo <= median <= hi, 95 % interval */
 } assay__transfer_point;
+
+/* As at the end of a target, "cpu:0/copy"; static text. */
+const char *assay__transfer_path_name(assay_path path);
+/* false: it ends in no path that there is. */
+bool assay__transfer_path(const char *target, assay_path *out);
 
 /* Can this have been measured? */
 bool assay__transfer_is_sound(const assay__transfer_point *p);

@@ -19,7 +19,7 @@
 #define FEW           7   /* samples: their range holds the median at 98 % */
 #define MANY          11  /* and here all but the two outermost */
 #define MANY_NS       2e7 /* where so many take no longer */
-#define PATHS         3   /* of a memory */
+#define PATHS         5   /* of a memory, at most */
 #define MEMORIES_MOST 32
 
 uint64_t assay__transfer_size(size_t index)
@@ -137,7 +137,8 @@ typedef struct memory {
     const char *path;     /* to and from the host */
     assay__backend slots; /* open, its device selected */
     assay_buffer buffers[2];
-    char *host;     /* owned */
+    char *hosts[2]; /* owned: pageable; pinned by the backend, NULL: it pins none */
+    char *host;     /* the one in use */
     uint64_t bytes; /* of each */
     timer *timer;
 } memory;
@@ -187,18 +188,35 @@ static void release(memory *m)
         if (m->buffers[i].size_bytes > 0)
             (void)assay__backend_free(&m->slots, m->buffers[i]);
     memset(m->buffers, 0, sizeof m->buffers);
-    free(m->host);
-    m->host = NULL;
+    free(m->hosts[0]);
+    if (m->hosts[1] != NULL)
+        (void)assay__backend_host_free(&m->slots, m->hosts[1]);
+    m->hosts[0] = m->hosts[1] = m->host = NULL;
+}
+
+/* Pinned memory is no more than pageable memory with a price of its own: without it that stays. */
+static assay_status take_host(memory *m, uint64_t bytes)
+{
+    void *pinned = NULL;
+
+    m->hosts[0] = aligned_alloc(4096, (size_t)bytes);
+    if (m->hosts[0] == NULL)
+        return assay__fail(ASSAY_NOMEM, "transfers: %zu bytes of the host", (size_t)bytes);
+    const assay_status status = assay__backend_host_alloc(&m->slots, bytes, &pinned);
+    if (status != ASSAY_OK && status != ASSAY_UNSUPPORTED)
+        return status;
+    m->hosts[1] = pinned;
+    for (int i = 0; i < 2; i++)
+        if (m->hosts[i] != NULL)
+            memset(m->hosts[i], 5, (size_t)bytes);
+    return ASSAY_OK;
 }
 
 /* Written whole, so that every page is there. */
 static assay_status take_bytes(memory *m, uint64_t bytes)
 {
     m->bytes = bytes;
-    m->host = aligned_alloc(4096, (size_t)bytes);
-    if (m->host == NULL)
-        return assay__fail(ASSAY_NOMEM, "transfers: %zu bytes of the host", (size_t)bytes);
-    memset(m->host, 5, (size_t)bytes);
+    ASSAY_TRY(take_host(m, bytes));
     for (size_t i = 0; i < 2; i++) {
         assay_buffer got;
         ASSAY_TRY(assay__backend_alloc(&m->slots, bytes, 64, &got));
@@ -217,7 +235,7 @@ static assay_status take_memory(memory *m)
     assay_status status = ASSAY_NOMEM;
     size_t count = 1;
 
-    while (assay__transfer_size(count) != 0 && 3 * (double)assay__transfer_size(count) <= most)
+    while (assay__transfer_size(count) != 0 && 4 * (double)assay__transfer_size(count) <= most)
         count++;
     for (; count > 0 && status == ASSAY_NOMEM; count--) {
         status = take_bytes(m, assay__transfer_size(count - 1));
@@ -227,31 +245,46 @@ static assay_status take_memory(memory *m)
     return status;
 }
 
+typedef struct way {
+    assay_status (*move)(void *cookie, uint64_t bytes);
+    char *host; /* borrowed */
+    const char *source, *target;
+} way;
+
+static assay_status measure_way(memory *m, const way *w, double end_ns, json_t *list)
+{
+    const assay__transfer_run run = {now_of, w->move, m};
+    json_t *sizes = json_array();
+
+    m->host = w->host;
+    const assay_status status = assay__transfer_measure(&run, end_ns, m->bytes, sizes);
+    if (status != ASSAY_OK) {
+        json_decref(sizes);
+        return status;
+    }
+    return assay__json_append_take(list, json_pack("{s:s, s:s, s:o}", "source", w->source, "target",
+                                                   w->target, "sizes", sizes));
+}
+
+/* From pinned memory the copy engine takes the bytes itself, where there is one. */
 static assay_status measure_paths(memory *m, double end_ns, json_t *list)
 {
     char to[ASSAY__MEMORY_MAX + 16], from[ASSAY__MEMORY_MAX + 16], within[ASSAY__MEMORY_MAX + 16];
-    const struct {
-        assay_status (*move)(void *cookie, uint64_t bytes);
-        const char *source, *target;
-    } all[PATHS] = {
-        {upload, ASSAY__HOST_PAGEABLE, to}, {download, m->name, from}, {copy, m->name, within}};
+    char direct[ASSAY__MEMORY_MAX + 16];
+    const way all[PATHS] = {{upload, m->hosts[0], ASSAY__HOST_PAGEABLE, to},
+                            {download, m->hosts[0], m->name, from},
+                            {copy, NULL, m->name, within},
+                            {upload, m->hosts[1], ASSAY__HOST_PINNED, direct},
+                            {download, m->hosts[1], m->name, ASSAY__HOST_PINNED "/copy"}};
+    const size_t count = m->hosts[1] != NULL ? PATHS : PATHS - 2;
 
     (void)snprintf(to, sizeof to, "%s/%s", m->name, m->path);
     (void)snprintf(from, sizeof from, "%s/%s", ASSAY__HOST_PAGEABLE, m->path);
     (void)snprintf(within, sizeof within, "%s/copy", m->name);
-    for (size_t i = 0; i < PATHS; i++) {
-        const assay__transfer_run run = {now_of, all[i].move, m};
+    (void)snprintf(direct, sizeof direct, "%s/copy", m->name);
+    for (size_t i = 0; i < count; i++) {
         const double now = read_timer(m->timer);
-        json_t *sizes = json_array();
-        assay_status status = assay__transfer_measure(
-            &run, now + (end_ns - now) / (double)(PATHS - i), m->bytes, sizes);
-        if (status != ASSAY_OK) {
-            json_decref(sizes);
-            return status;
-        }
-        ASSAY_TRY(
-            assay__json_append_take(list, json_pack("{s:s, s:s, s:o}", "source", all[i].source,
-                                                    "target", all[i].target, "sizes", sizes)));
+        ASSAY_TRY(measure_way(m, &all[i], now + (end_ns - now) / (double)(count - i), list));
     }
     return ASSAY_OK;
 }

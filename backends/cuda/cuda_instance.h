@@ -17,6 +17,7 @@
 
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/cuda_driver.h"
+#include "runtime/host_pinned.h"
 
 enum {
     CUDA_ALIGN = 256,    /* what cuMemAlloc gives at least */
@@ -168,6 +169,7 @@ struct assay_instance {
     assay_event *events;
     assay_queue *own, *timed;
     cuda_staging staging;
+    assay__pinned pinned;
     cuda_code code;
     cuda_clock clocks[2]; /* by records, by events; `timed`'s lock held */
     cuda_sensors sensors; /* `making` held */
@@ -265,6 +267,15 @@ typedef struct cuda_piece {
 assay_status cuda_stage(assay_instance *instance, const cuda_piece *pieces, size_t count, bool up);
 assay_status cuda_make_staging(assay_instance *instance);
 void cuda_drop_staging(assay_instance *instance);
+
+/* ---- memory of the host that needs no staging: cuda_pinned.c ---- */
+
+assay_status cuda_host_alloc(assay_instance *instance, uint64_t bytes, void **out);
+assay_status cuda_host_free(assay_instance *instance, void *host);
+/* The context goes: what was fixed is plain memory from now on. */
+void cuda_loosen_host(assay_instance *instance);
+/* The instance goes, and all of it. */
+void cuda_drop_host(assay_instance *instance);
 
 /* ---- launches and queues: cuda_queue.c; events: cuda_event.c ---- */
 

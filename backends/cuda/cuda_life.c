@@ -124,11 +124,13 @@ static assay_status init_locks(assay_instance *instance)
     (void)pthread_mutex_init(&instance->staging.lock, NULL);
     (void)pthread_mutex_init(&instance->code.lock, NULL);
     (void)pthread_cond_init(&instance->let_go, NULL);
+    assay__pinned_init(&instance->pinned);
     return ASSAY_OK;
 }
 
 static void free_instance(assay_instance *instance)
 {
+    cuda_drop_host(instance);
     pthread_cond_destroy(&instance->let_go);
     pthread_mutex_destroy(&instance->code.lock);
     pthread_mutex_destroy(&instance->staging.lock);
@@ -185,6 +187,7 @@ static void drop_context(assay_instance *instance)
     instance->blaslt = NULL;
     cuda_forget_queues(instance);
     cuda_drop_staging(instance);
+    cuda_loosen_host(instance);
     cuda_drop_code(instance);
     cuda_forget_memory(instance);
     (void)instance->cu->cuCtxSetCurrent(NULL);

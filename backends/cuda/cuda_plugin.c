@@ -70,4 +70,6 @@ const assay_backend cuda_backend = {
     .event_ready = cuda_event_ready,
     .event_elapsed = cuda_event_elapsed,
     .metrics = cuda_metrics,
+    .host_alloc = cuda_host_alloc,
+    .host_free = cuda_host_free,
 };

@@ -3,7 +3,8 @@
 /* backends/cuda/cuda_staging.c -- moves between the host and the device through pinned memory.
  *
  * The copy engine reaches pinned memory alone.  Two halves of it take turns: while the engine works
- * on one the host fills or empties the other, and many small pieces go with one wait. */
+ * on one the host fills or empties the other, and many small pieces go with one wait.  What the
+ * caller has in pinned memory of host_alloc goes without them. */
 #include <string.h>
 
 #include "backends/cuda/cuda_instance.h"
@@ -114,6 +115,10 @@ static assay_status send(assay_instance *instance, const char *from, CUdeviceptr
     cuda_half *half;
     size_t now;
 
+    if (assay__pinned_holds(&instance->pinned, from, bytes))
+        return cuda_check(
+            instance, instance->cu->cuMemcpyHtoDAsync(to, from, bytes, instance->own->stream),
+            "upload");
     for (; bytes > 0; from += now, to += now, bytes -= now) {
         ASSAY_TRY(take_room(instance, bytes, &half, &now));
         char *staged = half->memory + half->used;
@@ -126,11 +131,29 @@ static assay_status send(assay_instance *instance, const char *from, CUdeviceptr
     return ASSAY_OK;
 }
 
+static bool has_parts(const cuda_staging *s)
+{
+    return s->halves[0].part_count > 0 || s->halves[1].part_count > 0;
+}
+
+/* Straight to where it is wanted; what earlier pieces left in a half comes first, since both may
+ * go to the same place. */
+static assay_status fetch_pinned(assay_instance *instance, char *to, CUdeviceptr from, size_t bytes)
+{
+    if (has_parts(&instance->staging))
+        ASSAY_TRY(finish(instance));
+    return cuda_check(instance,
+                      instance->cu->cuMemcpyDtoHAsync(to, from, bytes, instance->own->stream),
+                      "download");
+}
+
 static assay_status fetch(assay_instance *instance, char *to, CUdeviceptr from, size_t bytes)
 {
     cuda_half *half;
     size_t now;
 
+    if (assay__pinned_holds(&instance->pinned, to, bytes))
+        return fetch_pinned(instance, to, from, bytes);
     for (; bytes > 0; to += now, from += now, bytes -= now) {
         ASSAY_TRY(take_room(instance, bytes, &half, &now));
         ASSAY_TRY(cuda_check(instance,

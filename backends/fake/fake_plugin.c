@@ -192,6 +192,15 @@ static assay_status fake_map(assay_instance *instance, assay_buffer buffer, void
     return assay__host_map(instance, buffer, host, bytes);
 }
 
+/* A device that reaches the host's memory has nothing to fix. */
+static assay_status fake_host_alloc(assay_instance *instance, uint64_t bytes, void **out)
+{
+    if (!is_discrete())
+        return assay__host_fail(instance, ASSAY_UNSUPPORTED,
+                                "host_alloc: no pinned memory: the script's device reaches all");
+    return assay__host_fixed_alloc(instance, bytes, out);
+}
+
 static assay_status fake_select_device(assay_instance *instance, size_t device)
 {
     assay_device_info info;
@@ -292,6 +301,8 @@ static const assay_backend backend = {
     .select_device = fake_select_device,
     .map = fake_map,
     .inject = assay__host_inject,
+    .host_alloc = fake_host_alloc,
+    .host_free = assay__host_fixed_free,
 };
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

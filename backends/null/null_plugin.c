@@ -159,6 +159,8 @@ REFUSE(event_ready, ALSO(, assay_event *event, bool *out))
 REFUSE(event_elapsed, ALSO(, assay_event *from, assay_event *to, double *out_ns))
 REFUSE(inject, ALSO(, const assay_fault *fault))
 REFUSE(grid_fits, ALSO(, uint64_t workgroups, uint32_t invocations, bool *out))
+REFUSE(host_alloc, ALSO(, uint64_t bytes, void **out))
+REFUSE(host_free, ALSO(, void *host))
 #pragma GCC diagnostic pop
 
 static const assay_backend backend = {
@@ -198,9 +200,11 @@ static const assay_backend backend = {
     .metrics = null_metrics,
     .inject = null_inject,
     .grid_fits = null_grid_fits,
+    .host_alloc = null_host_alloc,
+    .host_free = null_host_free,
 };
 /* A slot left out would get the library's default, and alloc would succeed. */
-_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, grid_fits) + sizeof(void *),
+_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, host_free) + sizeof(void *),
                "assay_backend has a slot that this backend does not refuse");
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

@@ -43,6 +43,7 @@ assay_status vulkan_open(const assay_host *host, assay_instance **out)
         return status;
     }
     (void)pthread_mutex_init(&v->base.lock, NULL);
+    assay__pinned_init(&v->base.pinned);
     (void)pthread_cond_init(&v->base.let_go, NULL);
     (void)pthread_rwlock_init(&v->gate, NULL);
     *out = &v->base;

@@ -120,6 +120,29 @@ assay_status assay_engine_fill(assay_engine *engine, assay_buffer to, uint64_t o
 /* Valid until the buffer is freed; ASSAY_UNSUPPORTED without UNIFIED_MEMORY. */
 assay_status assay_engine_map(assay_engine *engine, assay_buffer buffer, void **host);
 
+/* Memory of the host that is fixed ("pinned") for the device: uploads from it and downloads to it
+ * go without a copy on the way, and cost what was measured of such memory.  At a multiple of 64,
+ * until it is freed or the engine is shut down; after a recover still memory, fixed no longer.
+ * ASSAY_UNSUPPORTED "pinned memory" where it would save nothing: malloc will do then. */
+assay_status assay_engine_host_alloc(assay_engine *engine, uint64_t bytes, void **out);
+/* NULL does nothing.  ASSAY_FOREIGN: host_alloc of this engine did not give it; ASSAY_FREED: it was
+ * freed before (told apart as long as its place in a list of 64 is not needed). */
+assay_status assay_engine_host_free(assay_engine *engine, void *host);
+
+/* What moving bytes as one operation costs here, by what a sweep measured. */
+typedef struct assay_transfer_cost {
+    uint32_t struct_size;
+    assay_path path; /* by which it goes */
+    double median_ns, lo_ns, hi_ns;
+    char from[64], to[64]; /* memories: "host:pageable", "host:pinned", "cuda:0" */
+} assay_transfer_cost;
+/* Memory of host_alloc counts as pinned where all the bytes lie in one block of it, any other and
+ * NULL as pageable.  ASSAY_NOTFOUND: not measured here; out stays. */
+assay_status assay_engine_upload_cost(assay_engine *engine, const void *from, uint64_t bytes,
+                                      assay_transfer_cost *out);
+assay_status assay_engine_download_cost(assay_engine *engine, const void *to, uint64_t bytes,
+                                        assay_transfer_cost *out);
+
 /* ---- queues and events ---- */
 
 /* ASSAY_UNSUPPORTED without ASYNC_COMPUTE. */

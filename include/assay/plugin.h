@@ -415,6 +415,13 @@ typedef struct assay_backend {
      * on the device at once? */
     assay_status (*grid_fits)(assay_instance *instance, uint64_t workgroups, uint32_t invocations,
                               bool *out);
+    /* Memory of the host, fixed for the device, so that uploads from it and downloads to it need no
+     * other in between; at a multiple of 64, until host_free or close.  After a recover it is still
+     * memory, fixed no longer.  UNSUPPORTED where it would not save the way by staging. */
+    assay_status (*host_alloc)(assay_instance *instance, uint64_t bytes, void **out);
+    /* Each once, also on a lost device.  FREED for what was, FOREIGN for what host_alloc of this
+     * instance did not give. */
+    assay_status (*host_free)(assay_instance *instance, void *host);
 } assay_backend;
 
 /* ---- the oracle's second entry point (ref plug-in only) -------------------------------------- */

@@ -129,6 +129,7 @@ crooked metrics_deaf measure_spans 'its slot metrics fails when sink calls it be
 crooked timestamps measure_spans 'it has device_timestamps, and its slot measure reports quality *'
 crooked counters measure_spans 'it has hardware_counters, and its slot measure reports quality *'
 crooked grid features_have_their_slots 'its profile says grid_sync, and its manifest has no slot grid_fits'
+crooked pinned_twice memory_pinned 'host_free(pinned) gave OK instead of FREED*'
 crooked crash memory_alloc_free '*signal 6*in slot free*'
 export ASSAY_CHECK_LIMIT_S=1
 crooked hang memory_alloc_free 'no reply within 1000 ms*killed*in slot free*'

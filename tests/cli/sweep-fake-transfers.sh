@@ -25,10 +25,14 @@ fake_sweep "$WORK/s.db" add n=60 --kernel fake_a
 sweep 800 800.0
 [ "$(sqlite3 "$WORK/s.db" 'SELECT DISTINCT source, target FROM transfer ORDER BY 1, 2')" = "fake:0|fake:0/copy
 fake:0|host:pageable/staging
+fake:0|host:pinned/copy
 fake:1|fake:1/copy
 fake:1|host:pageable/staging
+fake:1|host:pinned/copy
 host:pageable|fake:0/staging
-host:pageable|fake:1/staging" ] || fail "$(sqlite3 "$WORK/s.db" 'SELECT DISTINCT source, target FROM transfer')"
+host:pageable|fake:1/staging
+host:pinned|fake:0/copy
+host:pinned|fake:1/copy" ] || fail "$(sqlite3 "$WORK/s.db" 'SELECT DISTINCT source, target FROM transfer')"
 [ "$(sqlite3 "$WORK/s.db" 'SELECT min(size_bytes), max(size_bytes) >= 1048576, min(samples) >= 7, min(lo_ns = median_ns AND hi_ns = median_ns),
     count(DISTINCT deployment) FROM transfer')" = "4096|1|1|1|1" ] || fail "sizes, samples or intervals"
 

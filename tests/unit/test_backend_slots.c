@@ -115,6 +115,8 @@ static void call_memory(const assay__backend *b)
     expect(assay__backend_upload(b, &piece, 1), "upload");
     expect(assay__backend_download(b, &piece, 1), "download");
     expect(assay__backend_map(b, a, &host, &bytes), "map");
+    expect(assay__backend_host_alloc(b, 1, &host), "host_alloc");
+    expect(assay__backend_host_free(b, &out), "host_free");
 }
 
 static void call_work(const assay__backend *b)
@@ -240,6 +242,8 @@ START_TEST(default_slots_refuse_what_they_cannot)
     lacks(assay__backend_event_ready(&b, event, &yes), "async compute");
     lacks(assay__backend_inject(&b, &fault), "fault injection");
     lacks(assay__backend_grid_fits(&b, 1, 1, &yes), "grid sync");
+    lacks(assay__backend_host_alloc(&b, 1, &host), "pinned memory");
+    lacks(assay__backend_host_free(&b, &bytes), "pinned memory");
     lacks(assay__backend_map(&b, (assay_buffer){.owner = 5}, &host, &bytes), "map");
 }
 END_TEST

@@ -312,6 +312,75 @@ START_TEST(transfers_that_overlap_on_the_host_go_in_order)
 }
 END_TEST
 
+/* Nothing is staged: as many moves as pieces, from and to where the caller's bytes are. */
+START_TEST(pinned_memory_needs_no_staging)
+{
+    enum { BYTES = 9 << 20 }; /* over what is staged at once */
+    assay_instance *instance = cuda_stage_open("");
+    const assay_buffer a = cuda_stage_make(instance, BYTES);
+    void *memory = NULL, *none = NULL;
+    char byte;
+
+    OK(B->host_alloc(instance, BYTES, &memory));
+    ck_assert_uint_eq((uintptr_t)memory % 64, 0);
+    memset(memory, 3, BYTES);
+    const size_t up = cuda_stage_calls("cuMemcpyHtoDAsync"),
+                 down = cuda_stage_calls("cuMemcpyDtoHAsync");
+    cuda_stage_put(instance, a, memory, BYTES);
+    memset(memory, 0, BYTES);
+    cuda_stage_get(instance, memory, a, BYTES);
+    ck_assert_uint_eq(cuda_stage_calls("cuMemcpyHtoDAsync"), up + 1);
+    ck_assert_uint_eq(cuda_stage_calls("cuMemcpyDtoHAsync"), down + 1);
+    ck_assert(((char *)memory)[0] == 3 && ((char *)memory)[BYTES - 1] == 3);
+    OK(B->host_free(instance, memory));
+    cuda_stage_fails(B->host_free(instance, memory), ASSAY_FREED, "freed before");
+    cuda_stage_fails(B->host_free(instance, &byte), ASSAY_FOREIGN, "gave this address");
+    cuda_stage_fails(B->host_alloc(instance, 0, &none), ASSAY_INVALID, "at least 1");
+    cuda_stage_fails(B->host_alloc(instance, UINT64_MAX, &none), ASSAY_NOMEM, "has no");
+    OK(B->host_alloc(instance, 10, &memory)); /* close lets go of it */
+    cuda_stage_close(instance);
+}
+END_TEST
+
+/* What was staged for the same place before comes first. */
+START_TEST(pinned_memory_keeps_the_order_of_pieces)
+{
+    assay_instance *instance = cuda_stage_open("");
+    const assay_buffer a = cuda_stage_make(instance, 32);
+    void *memory = NULL;
+
+    OK(B->host_alloc(instance, 16, &memory));
+    char *first = memory;
+    cuda_stage_put(instance, a, "0123456789abcdefghijklmnopqrstuv", 32);
+    /* 20 bytes leave the block, and are still on its page: staged; then straight. */
+    const assay_transfer pieces[] = {{a, 0, first, 20}, {a, 24, first, 8}};
+    OK(B->download(instance, pieces, 2));
+    ck_assert_mem_eq(first, "opqrstuv89abcdefghij", 20);
+    OK(B->host_free(instance, memory));
+    cuda_stage_close(instance);
+}
+END_TEST
+
+/* The context goes and takes what the driver made with it; this stays, and is staged. */
+START_TEST(pinned_memory_outlives_the_context)
+{
+    assay_instance *instance = cuda_stage_open("");
+    void *memory = NULL;
+
+    OK(B->host_alloc(instance, 16, &memory));
+    memcpy(memory, "0123456789abcdef", 16);
+    const assay_buffer old = cuda_stage_make(instance, 16);
+    cuda_stage_script("fail=cuMemsetD8Async:1:700"); /* an illegal address */
+    cuda_stage_fails(B->fill(instance, old, 0, 16, 1), ASSAY_DEVICE_LOST, "lost");
+    OK(B->recover(instance));
+    ck_assert_mem_eq(memory, "0123456789abcdef", 16);
+    const assay_buffer a = cuda_stage_make(instance, 16);
+    cuda_stage_put(instance, a, memory, 16);
+    OK(B->host_free(instance, memory));
+    cuda_stage_close(instance);
+}
+END_TEST
+
 START_TEST(copies_go_every_way)
 {
     assay_instance *instance = cuda_stage_open("");
@@ -431,6 +500,9 @@ static void add_tests(TCase *t)
     tcase_add_test(t, transfers_are_whole_or_nothing);
     tcase_add_test(t, transfers_of_many_pieces_keep_their_order);
     tcase_add_test(t, transfers_that_overlap_on_the_host_go_in_order);
+    tcase_add_test(t, pinned_memory_needs_no_staging);
+    tcase_add_test(t, pinned_memory_keeps_the_order_of_pieces);
+    tcase_add_test(t, pinned_memory_outlives_the_context);
     tcase_add_test(t, copies_go_every_way);
     tcase_add_test(t, copies_that_overlap_are_right);
     tcase_add_test(t, fills_set_bytes);

@@ -71,6 +71,7 @@ START_TEST(null_refuses_work)
     const assay_fault fault = {.struct_size = sizeof fault};
     assay_queue *queue = NULL;
     assay_event *event = NULL;
+    void *host = NULL;
     assay_clock_info clock;
     double ns = 0;
     bool yes = false;
@@ -91,6 +92,8 @@ START_TEST(null_refuses_work)
     REFUSED(event_elapsed, event, event, &ns);
     REFUSED(inject, &fault);
     REFUSED(grid_fits, 1, 1, &yes);
+    REFUSED(host_alloc, 1, &host);
+    REFUSED(host_free, &yes);
     ck_assert(queue == NULL && event == NULL && !yes);
 }
 END_TEST
