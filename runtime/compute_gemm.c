@@ -231,16 +231,26 @@ assay_status assay_batched_gemm(assay_engine *engine, const assay_batched_gemm_a
 
 /* ---- mixed precision ---- */
 
+/* Dense, in workspace. */
+static assay_status place_dense(assay_buffer space, uint64_t at, assay_dtype dtype, uint32_t rank,
+                                const int64_t *dims, assay_tensor *out)
+{
+    ASSAY_TRY(assay_tensor_host(NULL, dtype, rank, dims, NULL, out));
+    out->buffer = space;
+    out->byte_offset = at;
+    return ASSAY_OK;
+}
+
 /* Rounds an input into workspace, dense; `lines` of `line` elements `ld` apart. */
 static assay_status round_input(assay__typed *t, const assay_tensor *from, assay_dtype to,
-                                void *memory, assay_tensor *out)
+                                assay_buffer space, uint64_t to_at, assay_tensor *out)
 {
     const assay_dtype tuple[2] = {ASSAY_F32, to};
     const int64_t n = assay_tensor_elements(from);
     assay_tensor pair[2];
     assay_problem p;
 
-    ASSAY_TRY(assay_tensor_host(memory, to, from->rank, from->dims, NULL, out));
+    ASSAY_TRY(place_dense(space, to_at, to, from->rank, from->dims, out));
     ASSAY_TRY(assay_problem_init_tuple(ASSAY_OP_cast, tuple, 2, &p));
     ASSAY__SET_INT(&p, cast, n, n);
     if (assay_tensor_layout(from) == 'c') {
@@ -248,7 +258,7 @@ static assay_status round_input(assay__typed *t, const assay_tensor *from, assay
         pair[0].rank = 1;
         pair[0].dims[0] = n;
         pair[0].strides[0] = 1;
-        ASSAY_TRY(assay_tensor_host(memory, to, 1, &n, NULL, &pair[1]));
+        ASSAY_TRY(place_dense(space, to_at, to, 1, &n, &pair[1]));
         return assay__typed_run(t, &p, pair, 2, 1);
     }
     for (int64_t line = 0; line < from->dims[1]; line++) {
@@ -260,8 +270,8 @@ static assay_status round_input(assay__typed *t, const assay_tensor *from, assay
         pair[0].dims[0] = each;
         pair[0].strides[0] = 1;
         ASSAY__SET_INT(&p, cast, n, each);
-        ASSAY_TRY(assay_tensor_host((char *)memory + (size_t)(line * each) * assay_dtype_bytes(to),
-                                    to, 1, &each, NULL, &pair[1]));
+        ASSAY_TRY(place_dense(space, to_at + (uint64_t)(line * each) * assay_dtype_bytes(to), to, 1,
+                              &each, &pair[1]));
         ASSAY_TRY(assay__typed_run(t, &p, pair, 2, 1));
     }
     return ASSAY_OK;
@@ -273,33 +283,51 @@ static size_t rounded_bytes(const assay_tensor *t)
 }
 
 /* The inputs rounded, then a product of 16-bit operands into f32. */
+static assay_status run_rounded(assay__typed *t, assay_dtype precision, assay_buffer space,
+                                product *p)
+{
+    const bool reads = p->args.one.k > 0 && p->args.one.alpha != 0.0;
+    const uint64_t at[2] = {0, rounded_bytes(&p->operands[0])};
+
+    for (int i = 0; i < 2; i++) {
+        const assay_tensor from = p->operands[i];
+        if (reads)
+            ASSAY_TRY(round_input(t, &from, precision, space, at[i], &p->operands[i]));
+        else
+            ASSAY_TRY(place_dense(space, at[i], precision, 3, from.dims, &p->operands[i]));
+        t->record.copied_bytes += reads ? 2 * (uint64_t)assay_tensor_elements(&from) : 0;
+    }
+    ASSAY_TRY(init_problem(&p->args.one, precision, 1, &p->problem));
+    return assay__typed_run(t, &p->problem, p->operands, 3, 0);
+}
+
+/* Where the host does not reach the device's memory, workspace is a buffer of the device's. */
+static assay_status run_rounded_apart(assay__typed *t, assay_dtype precision, uint64_t bytes,
+                                      product *p)
+{
+    const assay__backend *backend = &t->engine->backend;
+    assay_buffer space;
+
+    ASSAY_TRY(assay__backend_alloc(backend, bytes, 64, &space));
+    assay_status status = run_rounded(t, precision, space, p);
+    const assay_status freed = assay__backend_free(backend, space);
+    return status != ASSAY_OK ? status : freed;
+}
+
 static assay_status run_mixed(assay__typed *t, assay_dtype precision,
                               const assay_batched_gemm_args *b)
 {
-    char *memory = NULL;
+    void *memory = NULL;
     product p;
 
     ASSAY_TRY(make_product("gemm_mixed_precision", b, ASSAY_F32, &p));
-    ASSAY_TRY(assay_problem_check(&p.problem));
-    if (assay__engine_needs(t->engine, ASSAY_FEATURE_UNIFIED_MEMORY) != ASSAY_OK)
-        return assay__fail(ASSAY_UNSUPPORTED,
-                           "gemm_mixed_precision: its workspace is in host memory, which '%s' does "
-                           "not reach; cast A and B and call gemm",
-                           assay_engine_name(t->engine));
-    const size_t of_a = rounded_bytes(&p.operands[0]), of_b = rounded_bytes(&p.operands[1]);
-    ASSAY_TRY(assay__typed_workspace(t, of_a + of_b + 64, (void **)&memory));
-    const bool reads = p.args.one.k > 0 && p.args.one.alpha != 0.0;
-    for (int i = 0; i < 2; i++) {
-        const assay_tensor from = p.operands[i];
-        char *to = memory + (i == 0 ? 0 : of_a);
-        if (reads)
-            ASSAY_TRY(round_input(t, &from, precision, to, &p.operands[i]));
-        else
-            ASSAY_TRY(assay_tensor_host(to, precision, 3, from.dims, NULL, &p.operands[i]));
-        t->record.copied_bytes += reads ? 2 * (uint64_t)assay_tensor_elements(&from) : 0;
-    }
-    ASSAY_TRY(init_problem(&p.args.one, precision, 1, &p.problem));
-    return assay__typed_run(t, &p.problem, p.operands, 3, 0);
+    /* All of it before anything is made: the workspace grows with what is asked for. */
+    ASSAY_TRY(assay__typed_check(t, &p.problem, p.operands, 3));
+    const size_t bytes = rounded_bytes(&p.operands[0]) + rounded_bytes(&p.operands[1]) + 64;
+    if (assay__profile_is_apart(&t->engine->profile))
+        return run_rounded_apart(t, precision, bytes, &p);
+    ASSAY_TRY(assay__typed_workspace(t, bytes, &memory));
+    return run_rounded(t, precision, (assay_buffer){.at.host = memory, .size_bytes = bytes}, &p);
 }
 
 static assay_status check_mixed(assay_dtype precision, const assay_gemm_args *g,

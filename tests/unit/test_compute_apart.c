@@ -393,10 +393,55 @@ START_TEST(apart_gather_on_the_host)
     ck_assert_int_eq(assay_engine_download(engine, y, a.output.buffer, sizeof y), ASSAY_OK);
     ck_assert(y[0] == 20 && y[1] == 21 && y[2] == 0 && y[3] == 1);
     ck_assert_uint_eq(record.transfers, 5); /* the list, three over, the result back */
-    const assay_gemm_args g = {
-        .struct_size = sizeof g, .dtype = ASSAY_F32, .lda = 1, .ldb = 1, .ldc = 1};
-    engine_refuses(assay_gemm_mixed_precision(engine, ASSAY_F16, &g, NULL), ASSAY_UNSUPPORTED,
-                   "cast A and B");
+}
+END_TEST
+
+/* Rounded copies are buffers of the device, gone when the call has ended, also one that fails.
+ * Backend fake has no kernels for it: the host runs all three steps, or nothing is written. */
+START_TEST(apart_mixed_precision_has_workspace_there)
+{
+    const float a[6] = {1.0001f, 2, 9, 3, 4, 9}, b[4] = {1, 0, 0, 1}, old[4] = {7, 7, 7, 7};
+    const float want[2][4] = {{7, 7, 7, 7}, {1, 2, 3, 4}}; /* 1.0001 is 1 in bf16 */
+    float y[4];
+    assay_instance_state before, after;
+    assay_execution record = {.struct_size = sizeof record};
+    assay_call call = {.struct_size = sizeof call, .record = &record};
+
+    open_engine(_i == 1);
+    assay_gemm_args g = {.struct_size = sizeof g,
+                         .dtype = ASSAY_F32,
+                         .m = 2,
+                         .n = 2,
+                         .k = 2,
+                         .alpha = 1.0,
+                         .a = uploaded(a, sizeof a),
+                         .b = uploaded(b, sizeof b),
+                         .c = uploaded(old, sizeof old),
+                         .lda = 3,
+                         .ldb = 2,
+                         .ldc = 2};
+    ck_assert_int_eq(assay_engine_state(engine, &before), ASSAY_OK);
+    assay_status status = assay_gemm_mixed_precision(engine, ASSAY_BF16, &g, &call);
+    if (_i == 0)
+        engine_refuses(status, ASSAY_UNSUPPORTED, "no kernel of fake");
+    else
+        ck_assert_msg(status == ASSAY_OK, "%s", assay_last_error());
+    ck_assert_int_eq(assay_engine_state(engine, &after), ASSAY_OK);
+    ck_assert_uint_eq(before.live_buffers, after.live_buffers);
+    ck_assert_int_eq(assay_engine_download(engine, y, g.c.buffer, sizeof y), ASSAY_OK);
+    for (int i = 0; i < 4; i++)
+        ck_assert_msg(y[i] == want[_i][i], "element %d: %g", i, (double)y[i]);
+    if (_i == 1) {
+        ck_assert_int_eq(record.ran_on, ASSAY_RAN_HOST_FALLBACK);
+        ck_assert_uint_eq(record.copied_bytes, 2 * 8);
+        /* Two lines of A and B whole: two over and one back each; the product: three and one. */
+        ck_assert_uint_eq(record.transfers, 3 * 3 + 4);
+    }
+    g.m = g.lda = g.ldc = INT64_C(1) << 40; /* beyond their buffers: nothing is made for them */
+    engine_refuses(assay_gemm_mixed_precision(engine, ASSAY_BF16, &g, NULL), ASSAY_INVALID,
+                   "operand");
+    ck_assert_int_eq(assay_engine_state(engine, &after), ASSAY_OK);
+    ck_assert_uint_eq(before.live_buffers, after.live_buffers);
 }
 END_TEST
 
@@ -411,6 +456,7 @@ int main(void)
     tcase_add_test(all, apart_operands_are_checked);
     tcase_add_loop_test(all, apart_fallback_only_when_allowed, 0, 2);
     tcase_add_loop_test(all, apart_gather_on_the_host, 0, 2);
+    tcase_add_loop_test(all, apart_mixed_precision_has_workspace_there, 0, 2);
     tcase_add_loop_test(all, apart_fallback_says_what_transfers_cost, 0, 2);
     tcase_add_test(all, apart_fallback_keeps_what_lies_between);
     tcase_add_test(all, tile_that_was_measured_comes_first);
