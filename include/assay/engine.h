@@ -142,6 +142,11 @@ assay_status assay_engine_upload_cost(assay_engine *engine, const void *from, ui
                                       assay_transfer_cost *out);
 assay_status assay_engine_download_cost(assay_engine *engine, const void *to, uint64_t bytes,
                                         assay_transfer_cost *out);
+/* From a buffer of one engine to one of another.  path: PEER, device to device, where that was
+ * measured; STAGING, by way of the host, the sum of a download and an upload; COPY within one
+ * engine. */
+assay_status assay_engine_pair_cost(assay_engine *from, assay_engine *to, uint64_t bytes,
+                                    assay_transfer_cost *out);
 
 /* ---- queues and events ---- */
 

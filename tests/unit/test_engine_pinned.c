@@ -42,6 +42,10 @@ static void setup(void)
     put_way(db, row, "host:pinned", "fake:0/copy", 40);
     put_way(db, row, "fake:0", "host:pinned/copy", 50);
     put_way(db, row, "host:pinned", "fake:0/teleport", 1); /* no path that there is */
+    put_way(db, row, "fake:0", "fake:0/copy", 20);
+    put_way(db, row, "fake:0", "fake:1/peer", 70);
+    put_way(db, row, "fake:1", "host:pageable/staging", 600);
+    put_way(db, row, "host:pageable", "fake:1/staging", 450);
     assay__db_close(&db);
     context = engine_context_at(store_path(folder, "s.db"));
     ck_assert_int_eq(assay_engine_create(context, "fake", NULL, &engine), ASSAY_OK);
@@ -145,7 +149,8 @@ START_TEST(pinned_memory_has_its_own_price)
     ck_assert_int_eq(assay_engine_shutdown(engine), ASSAY_OK);
     ck_assert_int_eq(assay_engine_init(engine, 1), ASSAY_OK);
     cost = (assay_transfer_cost){.struct_size = sizeof cost, .median_ns = 3};
-    engine_refuses(assay_engine_upload_cost(engine, plain, 1, &cost), ASSAY_NOTFOUND,
+    memory = pinned(64);
+    engine_refuses(assay_engine_upload_cost(engine, memory, 1, &cost), ASSAY_NOTFOUND,
                    "not measured here");
     ck_assert(cost.median_ns == 3);
 }
@@ -206,6 +211,53 @@ START_TEST(pinned_lists_are_priced_in_records)
 }
 END_TEST
 
+static assay_engine *second(size_t device)
+{
+    assay_engine *other = NULL;
+
+    ck_assert_int_eq(assay_engine_create(context, "fake", NULL, &other), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_init(other, device), ASSAY_OK);
+    return other;
+}
+
+static void costs(assay_engine *from, assay_engine *to, double ns, assay_path path)
+{
+    assay_transfer_cost cost = {.struct_size = sizeof cost};
+
+    ck_assert_msg(assay_engine_pair_cost(from, to, 4096, &cost) == ASSAY_OK, "%s",
+                  assay_last_error());
+    ck_assert_double_eq_tol(cost.median_ns, ns, 1e-9);
+    ck_assert_int_eq(cost.path, path);
+    ck_assert(cost.lo_ns < cost.median_ns && cost.median_ns < cost.hi_ns);
+}
+
+/* Both devices have their ways to the host; the straight one was measured in one direction. */
+START_TEST(pairs_are_priced_by_peer_or_by_way_of_the_host)
+{
+    assay_engine *zero = second(0), *one = second(1), *also_zero = second(0), *closed = NULL;
+    assay_transfer_cost cost = {.struct_size = sizeof cost};
+
+    costs(zero, one, 70, ASSAY_PATH_PEER);
+    costs(one, zero, 600 + 400, ASSAY_PATH_STAGING);
+    ck_assert_int_eq(assay_engine_pair_cost(one, zero, 4096, &cost), ASSAY_OK);
+    ck_assert_str_eq(cost.from, "fake:1");
+    ck_assert_str_eq(cost.to, "fake:0");
+    costs(zero, zero, 20, ASSAY_PATH_COPY);
+    /* Another instance on one device: what is a copy within an engine is none between two. */
+    costs(zero, also_zero, 500 + 400, ASSAY_PATH_STAGING);
+    engine_refuses(assay_engine_pair_cost(one, one, 1, &cost), ASSAY_NOTFOUND, "not measured");
+    ck_assert_int_eq(assay_engine_create(context, "fake", NULL, &closed), ASSAY_OK);
+    engine_refuses(assay_engine_pair_cost(zero, closed, 1, &cost), ASSAY_NOT_INITIALIZED,
+                   "pair_cost");
+    engine_refuses(assay_engine_pair_cost(closed, zero, 1, &cost), ASSAY_NOT_INITIALIZED,
+                   "pair_cost");
+    assay_engine_destroy(&closed);
+    assay_engine_destroy(&also_zero);
+    assay_engine_destroy(&one);
+    assay_engine_destroy(&zero); /* nobody is left inside any of them */
+}
+END_TEST
+
 START_TEST(pinned_places_are_taken_again)
 {
     static char bytes[200];
@@ -236,6 +288,7 @@ int main(void)
     tcase_add_test(all, pinned_memory_has_its_own_price);
     tcase_add_test(all, pinned_memory_outlives_the_device);
     tcase_add_test(all, pinned_lists_are_priced_in_records);
+    tcase_add_test(all, pairs_are_priced_by_peer_or_by_way_of_the_host);
     tcase_add_test(all, pinned_places_are_taken_again);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);

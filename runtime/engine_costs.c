@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* runtime/engine_costs.c -- what moving bytes costs between an engine's memory, the host's and that
+ * of another engine, by what was measured here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/engine_internal.h"
+#include "runtime/error.h"
+#include "runtime/pick_internal.h"
+
+static void name_memory(const assay_engine *engine, char out[ASSAY__MEMORY_MAX])
+{
+    (void)snprintf(out, ASSAY__MEMORY_MAX, "%s:%zu", assay_engine_name(engine), engine->device);
+}
+
+static bool look_up(assay_context *routes, const char *from, const char *to, uint64_t bytes,
+                    assay_transfer_cost *out)
+{
+    double price[3];
+
+    pthread_mutex_lock(&routes->answering);
+    const bool known = assay__pick_store_transfer(routes->store_data, from, to, (double)bytes,
+                                                  &out->path, price);
+    pthread_mutex_unlock(&routes->answering);
+    if (!known)
+        return false;
+    out->median_ns = price[0];
+    out->lo_ns = price[1];
+    out->hi_ns = price[2];
+    (void)snprintf(out->from, sizeof out->from, "%s", from);
+    (void)snprintf(out->to, sizeof out->to, "%s", to);
+    return true;
+}
+
+bool assay__engine_transfer_cost(assay_engine *engine, const void *host, uint64_t bytes, bool up,
+                                 assay_transfer_cost *out)
+{
+    char own[ASSAY__MEMORY_MAX];
+    const char *const there = host != NULL && assay__pinned_holds(&engine->pinned, host, bytes)
+                                  ? ASSAY__HOST_PINNED
+                                  : ASSAY__HOST_PAGEABLE;
+
+    name_memory(engine, own);
+    return look_up(engine->routes, up ? there : own, up ? own : there, bytes, out);
+}
+
+/* The caller's struct may be shorter. */
+static assay_status hand_over(const char *what, const assay_transfer_cost *found, bool is_known,
+                              assay_transfer_cost *out)
+{
+    const uint32_t known = out->struct_size;
+
+    if (known < sizeof known || known > 4096)
+        return assay__fail(ASSAY_INVALID, "%s: the cost's struct_size is %u; set it", what, known);
+    if (!is_known)
+        return assay__fail(ASSAY_NOTFOUND,
+                           "%s: what this move costs was not measured here; `assay sweep` with "
+                           "these backends does",
+                           what);
+    memcpy(out, found, known < sizeof *found ? known : sizeof *found);
+    out->struct_size = known;
+    return ASSAY_OK;
+}
+
+static assay_status cost(assay_engine *engine, const char *what, const void *host, uint64_t bytes,
+                         bool up, assay_transfer_cost *out)
+{
+    assay_transfer_cost found = {.struct_size = sizeof found};
+    assay__engine_call call;
+
+    ASSAY_TRY(assay__engine_enter(engine, what, &call));
+    const bool known = assay__engine_transfer_cost(engine, host, bytes, up, &found);
+    return assay__engine_leave(&call, hand_over(what, &found, known, out), NULL);
+}
+
+assay_status assay_engine_upload_cost(assay_engine *engine, const void *from, uint64_t bytes,
+                                      assay_transfer_cost *out)
+{
+    return cost(engine, "upload_cost", from, bytes, true, out);
+}
+
+assay_status assay_engine_download_cost(assay_engine *engine, const void *to, uint64_t bytes,
+                                        assay_transfer_cost *out)
+{
+    return cost(engine, "download_cost", to, bytes, false, out);
+}
+
+/* ---- between two devices ---- */
+
+/* Device to device, as one of the two says: each device has a deployment of its own, and either may
+ * have measured the pair. */
+static bool by_peer(const assay_engine *from, const assay_engine *to, uint64_t bytes,
+                    assay_transfer_cost *out)
+{
+    assay_context *const routes[2] = {to->routes, from->routes};
+    char source[ASSAY__MEMORY_MAX], target[ASSAY__MEMORY_MAX];
+
+    name_memory(from, source);
+    name_memory(to, target);
+    for (int i = 0; i < 2; i++)
+        if (look_up(routes[i], source, target, bytes, out) &&
+            out->path == (from == to ? ASSAY_PATH_COPY : ASSAY_PATH_PEER))
+            return true;
+    return false;
+}
+
+/* Down into memory of the library's, then up. */
+static bool by_host(assay_engine *from, assay_engine *to, uint64_t bytes, assay_transfer_cost *out)
+{
+    assay_transfer_cost down, up;
+
+    if (!assay__engine_transfer_cost(from, NULL, bytes, false, &down) ||
+        !assay__engine_transfer_cost(to, NULL, bytes, true, &up))
+        return false;
+    out->path = ASSAY_PATH_STAGING;
+    out->median_ns = down.median_ns + up.median_ns;
+    out->lo_ns = down.lo_ns + up.lo_ns;
+    out->hi_ns = down.hi_ns + up.hi_ns;
+    memcpy(out->from, down.from, sizeof out->from);
+    memcpy(out->to, up.to, sizeof out->to);
+    return true;
+}
+
+static bool pair_cost(assay_engine *from, assay_engine *to, uint64_t bytes,
+                      assay_transfer_cost *out)
+{
+    return by_peer(from, to, bytes, out) || (from != to && by_host(from, to, bytes, out));
+}
+
+assay_status assay_engine_pair_cost(assay_engine *from, assay_engine *to, uint64_t bytes,
+                                    assay_transfer_cost *out)
+{
+    assay_transfer_cost found = {.struct_size = sizeof found};
+    assay__engine_call of_from, of_to;
+
+    ASSAY_TRY(assay__engine_enter(from, "pair_cost", &of_from));
+    assay_status status = assay__engine_enter(to, "pair_cost", &of_to);
+    if (status == ASSAY_OK) {
+        const bool known = pair_cost(from, to, bytes, &found);
+        status = assay__engine_leave(&of_to, hand_over("pair_cost", &found, known, out), NULL);
+    }
+    return assay__engine_leave(&of_from, status, NULL);
+}
