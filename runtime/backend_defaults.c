@@ -279,6 +279,20 @@ static assay_status default_host_free(assay_instance *instance, void *host)
     return fail_lacks("pinned memory");
 }
 
+static assay_status default_peer_copy(assay_instance *instance, assay_buffer dst,
+                                      uint64_t dst_offset, assay_instance *source, assay_buffer src,
+                                      uint64_t src_offset, uint64_t bytes)
+{
+    (void)instance;
+    (void)dst;
+    (void)dst_offset;
+    (void)source;
+    (void)src;
+    (void)src_offset;
+    (void)bytes;
+    return fail_lacks("copies from device to device");
+}
+
 static assay_status default_launch(assay_instance *instance, assay_kernel_fn run,
                                    const assay_launch *launch)
 {
@@ -327,4 +341,5 @@ const assay_backend assay__backend_defaults = {
     .grid_fits = default_grid_fits,
     .host_alloc = default_host_alloc,
     .host_free = default_host_free,
+    .peer_copy = default_peer_copy,
 };

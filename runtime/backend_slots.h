@@ -27,6 +27,7 @@
  *   inject             UNSUPPORTED, "fault injection"
  *   grid_fits          UNSUPPORTED, "grid sync"
  *   host_alloc, host_free  UNSUPPORTED, "pinned memory"
+ *   peer_copy          UNSUPPORTED, "copies from device to device"
  */
 #ifndef ASSAY_RUNTIME_BACKEND_SLOTS_H
 #define ASSAY_RUNTIME_BACKEND_SLOTS_H
@@ -105,7 +106,11 @@ void assay__backend_close(assay__backend *b);
     X(grid_fits, ASSAY__ALSO(, uint64_t workgroups, uint32_t invocations, bool *out),             \
       ASSAY__ALSO(, workgroups, invocations, out))                                                \
     X(host_alloc, ASSAY__ALSO(, uint64_t bytes, void **out), ASSAY__ALSO(, bytes, out))           \
-    X(host_free, ASSAY__ALSO(, void *host), ASSAY__ALSO(, host))
+    X(host_free, ASSAY__ALSO(, void *host), ASSAY__ALSO(, host))                                  \
+    X(peer_copy,                                                                                  \
+      ASSAY__ALSO(, assay_buffer dst, uint64_t dst_offset, assay_instance *source,                \
+                  assay_buffer src, uint64_t src_offset, uint64_t bytes),                         \
+      ASSAY__ALSO(, dst, dst_offset, source, src, src_offset, bytes))
 #define ASSAY__BACKEND_MADE_SLOTS(X)                                              \
     X(measure, ASSAY__ALSO(, const assay_measure *what, assay_clock_info *clock), \
       ASSAY__ALSO(, what, clock))                                                 \

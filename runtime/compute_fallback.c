@@ -134,7 +134,8 @@ bool assay__typed_host_is_faster(const assay__typed *t, const assay_problem *pro
         return false;
     q.backends = NULL;
     return is_measured(t->engine->context, &q, &here) && bytes_of(operands, 0, count, &over) &&
-           bytes_of(operands, inputs, count, &back) && assay__engine_transfer_cost(t->engine, NULL, over, false, &down) &&
+           bytes_of(operands, inputs, count, &back) &&
+           assay__engine_transfer_cost(t->engine, NULL, over, false, &down) &&
            assay__engine_transfer_cost(t->engine, NULL, back, true, &up) &&
            here.hi_ns >= here.time_ns &&
            (double)here.hi_ns + down.hi_ns + up.hi_ns < (double)there.lo_ns;

@@ -20,8 +20,8 @@ static bool look_up(assay_context *routes, const char *from, const char *to, uin
     double price[3];
 
     pthread_mutex_lock(&routes->answering);
-    const bool known = assay__pick_store_transfer(routes->store_data, from, to, (double)bytes,
-                                                  &out->path, price);
+    const bool known =
+        assay__pick_store_transfer(routes->store_data, from, to, (double)bytes, &out->path, price);
     pthread_mutex_unlock(&routes->answering);
     if (!known)
         return false;

@@ -132,6 +132,9 @@ assay_status assay__host_resolve(assay_instance *instance, const assay_launch *i
 /* Slots of a backend for tests: host_fixed.c. */
 assay_status assay__host_fixed_alloc(assay_instance *instance, uint64_t bytes, void **out);
 assay_status assay__host_fixed_free(assay_instance *instance, void *host);
+assay_status assay__host_peer_copy(assay_instance *instance, assay_buffer dst, uint64_t dst_offset,
+                                   assay_instance *source, assay_buffer src, uint64_t src_offset,
+                                   uint64_t bytes);
 
 /* ---- faults and loss: host_fault.c ---- */
 

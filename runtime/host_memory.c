@@ -386,3 +386,20 @@ assay_status assay__host_resolve(assay_instance *instance, const assay_launch *i
     pthread_mutex_unlock(&instance->lock);
     return status;
 }
+
+/* Of a backend for tests, whose devices all lie in the host. */
+assay_status assay__host_peer_copy(assay_instance *instance, assay_buffer dst, uint64_t dst_offset,
+                                   assay_instance *source, assay_buffer src, uint64_t src_offset,
+                                   uint64_t bytes)
+{
+    void *host;
+    uint64_t size;
+
+    ASSAY_TRY(assay__host_map(source, src, &host, &size));
+    if (src_offset > size || bytes > size - src_offset)
+        return assay__host_fail(
+            instance, ASSAY_INVALID, "peer_copy: bytes %llu..+%llu lie outside a buffer of %llu",
+            (unsigned long long)src_offset, (unsigned long long)bytes, (unsigned long long)size);
+    const assay_buffer from = {.at.host = (char *)host + src_offset, .size_bytes = bytes};
+    return assay__host_copy(instance, dst, dst_offset, from, 0, bytes);
+}

@@ -132,7 +132,8 @@ static double read_timer(const timer *t)
 
 /* ---- one memory ---- */
 
-typedef struct memory {
+typedef struct memory memory;
+struct memory {
     char name[ASSAY__MEMORY_MAX];
     const char *path;     /* to and from the host */
     assay__backend slots; /* open, its device selected */
@@ -141,7 +142,9 @@ typedef struct memory {
     char *host;     /* the one in use */
     uint64_t bytes; /* of each */
     timer *timer;
-} memory;
+    const assay__plugin *plugin; /* borrowed */
+    memory *peer;                /* borrowed; its buffers are there, too */
+};
 
 static double now_of(void *cookie)
 {
@@ -172,6 +175,16 @@ static assay_status download(void *cookie, uint64_t bytes)
     const assay_transfer piece = {.buffer = m->buffers[0], .host = m->host, .bytes = bytes};
 
     return finish(m, bytes, assay__backend_download(&m->slots, &piece, 1));
+}
+
+/* From the other device of the pair. */
+static assay_status cross(void *cookie, uint64_t bytes)
+{
+    memory *m = cookie;
+
+    return finish(m, bytes,
+                  assay__backend_peer_copy(&m->slots, m->buffers[0], 0, m->peer->slots.instance,
+                                           m->peer->buffers[0], 0, bytes));
 }
 
 static assay_status copy(void *cookie, uint64_t bytes)
@@ -346,7 +359,7 @@ static assay_status add_memories(probe *p, const assay__plugin *plugin)
     for (size_t i = 0; i < devices && p->count < MEMORIES_MOST; i++) {
         memory *m = &p->memories[p->count];
         bool wanted = false;
-        *m = (memory){.timer = &p->timer};
+        *m = (memory){.timer = &p->timer, .plugin = plugin};
         (void)snprintf(m->name, sizeof m->name, "%s:%zu", plugin->manifest->name, i);
         assay_status status = open_slots(plugin, &m->slots);
         if (status == ASSAY_OK && i == 0)
@@ -377,6 +390,62 @@ static assay_status measure_all(probe *p, double end_ns)
     return ASSAY_OK;
 }
 
+/* ---- pairs of devices ---- */
+
+/* A pair that cannot is no failure: it goes by way of the host. */
+static assay_status measure_pair(memory *to, memory *from, double end_ns, json_t *list)
+{
+    char target[ASSAY__MEMORY_MAX + 16];
+    const way w = {cross, NULL, from->name, target};
+
+    to->peer = from;
+    if (cross(to, 1) == ASSAY_UNSUPPORTED)
+        return ASSAY_OK;
+    (void)snprintf(target, sizeof target, "%s/peer", to->name);
+    return measure_way(to, &w, end_ns, list);
+}
+
+/* From each to each other of one backend; both hold the same number of bytes then. */
+static assay_status measure_pairs_of(probe *p, memory *to, double end_ns)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        memory *from = &p->memories[i];
+        if (from == to || from->plugin != to->plugin)
+            continue;
+        assay_status status = take_bytes(from, to->bytes);
+        if (status == ASSAY_OK)
+            status = measure_pair(to, from, end_ns, p->list);
+        release(from);
+        ASSAY_TRY(note_absent(p, from, status));
+    }
+    return ASSAY_OK;
+}
+
+static size_t count_pairs(const probe *p)
+{
+    size_t pairs = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t k = 0; k < p->count; k++)
+            pairs += i != k && p->memories[i].plugin == p->memories[k].plugin;
+    return pairs;
+}
+
+/* A small size at least of each, as of all paths; larger ones while there is time. */
+static assay_status measure_pairs(probe *p, double end_ns)
+{
+    for (size_t i = 0; i < p->count && count_pairs(p) > 0; i++) {
+        memory *to = &p->memories[i];
+        const double now = read_timer(&p->timer);
+        assay_status status = take_memory(to);
+        if (status == ASSAY_OK)
+            status = measure_pairs_of(p, to, now + (end_ns - now) / (double)(p->count - i));
+        release(to);
+        ASSAY_TRY(note_absent(p, to, status));
+    }
+    return ASSAY_OK;
+}
+
 static assay_status measure(probe *p, assay__plugins *plugins, double seconds)
 {
     ASSAY_TRY(make_timer(&p->timer));
@@ -385,7 +454,11 @@ static assay_status measure(probe *p, assay__plugins *plugins, double seconds)
         if (plugin->manifest != NULL)
             ASSAY_TRY(add_memories(p, plugin));
     }
-    return measure_all(p, read_timer(&p->timer) + seconds * 1e9);
+    const double begin = read_timer(&p->timer), all_ns = seconds * 1e9;
+    /* With devices to pair a third of the time is theirs. */
+    const double first_ns = count_pairs(p) > 0 ? all_ns * 2 / 3 : all_ns;
+    ASSAY_TRY(measure_all(p, begin + first_ns));
+    return measure_pairs(p, begin + all_ns);
 }
 
 assay_status assay__transfers_measure(assay__plugins *plugins, double seconds, json_t *reply)

@@ -3,10 +3,11 @@
 /* tuner/transfers.h -- what it costs to move bytes between the host and a backend's memory.
  *
  * Each device with memory of its own, and the host's own memory once, by backend "cpu": upload from
- * pageable memory, download to it, copy within, and the first two again with pinned memory where the
- * backend gives any, each as a program calls it: one call, and a wait until the bytes are there.  Sizes from 4 KiB to 64 MiB, as far as time and memory suffice; all
- * memory was written and one call made before.  Short ones are repeated within a sample, whose
- * value is that of one call.  Names are in transfer_price.h. */
+ * pageable memory, download to it, copy within, and the first two again with pinned memory where
+ * the backend gives any, each as a program calls it: one call, and a wait until the bytes are
+ * there.  Sizes from 4 KiB to 64 MiB, as far as time and memory suffice; all memory was written and
+ * one call made before.  Short ones are repeated within a sample, whose value is that of one call.
+ * Names are in transfer_price.h. */
 #ifndef ASSAY_TUNER_TRANSFERS_H
 #define ASSAY_TUNER_TRANSFERS_H
 

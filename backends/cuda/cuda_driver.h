@@ -28,6 +28,7 @@
     X(cuDeviceGetAttribute)      \
     X(cuDeviceGetPCIBusId)       \
     X(cuDeviceTotalMem)          \
+    X(cuDeviceCanAccessPeer)     \
     X(cuCtxCreate)               \
     X(cuCtxDestroy)              \
     X(cuCtxGetCurrent)           \
@@ -43,6 +44,7 @@
     X(cuMemcpyHtoDAsync)         \
     X(cuMemcpyDtoHAsync)         \
     X(cuMemcpyDtoDAsync)         \
+    X(cuMemcpyPeerAsync)         \
     X(cuMemsetD8Async)           \
     X(cuStreamCreate)            \
     X(cuStreamDestroy)           \

@@ -277,6 +277,12 @@ void cuda_loosen_host(assay_instance *instance);
 /* The instance goes, and all of it. */
 void cuda_drop_host(assay_instance *instance);
 
+/* ---- from device to device: cuda_peer.c ---- */
+
+assay_status cuda_peer_copy(assay_instance *instance, assay_buffer dst, uint64_t dst_offset,
+                            assay_instance *source, assay_buffer src, uint64_t src_offset,
+                            uint64_t bytes);
+
 /* ---- launches and queues: cuda_queue.c; events: cuda_event.c ---- */
 
 assay_status cuda_make_queue(assay_instance *instance, assay_queue **out);

@@ -72,4 +72,5 @@ const assay_backend cuda_backend = {
     .metrics = cuda_metrics,
     .host_alloc = cuda_host_alloc,
     .host_free = cuda_host_free,
+    .peer_copy = cuda_peer_copy,
 };

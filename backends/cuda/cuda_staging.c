@@ -116,9 +116,9 @@ static assay_status send(assay_instance *instance, const char *from, CUdeviceptr
     size_t now;
 
     if (assay__pinned_holds(&instance->pinned, from, bytes))
-        return cuda_check(
-            instance, instance->cu->cuMemcpyHtoDAsync(to, from, bytes, instance->own->stream),
-            "upload");
+        return cuda_check(instance,
+                          instance->cu->cuMemcpyHtoDAsync(to, from, bytes, instance->own->stream),
+                          "upload");
     for (; bytes > 0; from += now, to += now, bytes -= now) {
         ASSAY_TRY(take_room(instance, bytes, &half, &now));
         char *staged = half->memory + half->used;

@@ -201,6 +201,17 @@ static assay_status fake_host_alloc(assay_instance *instance, uint64_t bytes, vo
     return assay__host_fixed_alloc(instance, bytes, out);
 }
 
+/* What moves between devices that the host reaches is copied as ever. */
+static assay_status fake_peer_copy(assay_instance *instance, assay_buffer dst, uint64_t dst_offset,
+                                   assay_instance *source, assay_buffer src, uint64_t src_offset,
+                                   uint64_t bytes)
+{
+    if (!is_discrete())
+        return assay__host_fail(instance, ASSAY_UNSUPPORTED,
+                                "peer_copy: the script's devices reach the host's memory");
+    return assay__host_peer_copy(instance, dst, dst_offset, source, src, src_offset, bytes);
+}
+
 static assay_status fake_select_device(assay_instance *instance, size_t device)
 {
     assay_device_info info;
@@ -303,6 +314,7 @@ static const assay_backend backend = {
     .inject = assay__host_inject,
     .host_alloc = fake_host_alloc,
     .host_free = assay__host_fixed_free,
+    .peer_copy = fake_peer_copy,
 };
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

@@ -161,6 +161,8 @@ REFUSE(inject, ALSO(, const assay_fault *fault))
 REFUSE(grid_fits, ALSO(, uint64_t workgroups, uint32_t invocations, bool *out))
 REFUSE(host_alloc, ALSO(, uint64_t bytes, void **out))
 REFUSE(host_free, ALSO(, void *host))
+REFUSE(peer_copy, ALSO(, assay_buffer dst, uint64_t dst_offset, assay_instance *source,
+                       assay_buffer src, uint64_t src_offset, uint64_t bytes))
 #pragma GCC diagnostic pop
 
 static const assay_backend backend = {
@@ -202,9 +204,10 @@ static const assay_backend backend = {
     .grid_fits = null_grid_fits,
     .host_alloc = null_host_alloc,
     .host_free = null_host_free,
+    .peer_copy = null_peer_copy,
 };
 /* A slot left out would get the library's default, and alloc would succeed. */
-_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, host_free) + sizeof(void *),
+_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, peer_copy) + sizeof(void *),
                "assay_backend has a slot that this backend does not refuse");
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

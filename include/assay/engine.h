@@ -115,6 +115,11 @@ assay_status assay_engine_download_many(assay_engine *engine, const assay_transf
 /* Within the device; ranges of one buffer may overlap. */
 assay_status assay_engine_copy(assay_engine *engine, assay_buffer to, uint64_t to_offset,
                                assay_buffer from, uint64_t from_offset, uint64_t bytes);
+/* Into a buffer of one engine from one of another: device to device where their backend does that,
+ * else down to the host and up again; path, unless NULL: PEER or STAGING, which it was. */
+assay_status assay_engine_copy_from(assay_engine *engine, assay_buffer to, uint64_t to_offset,
+                                    assay_engine *source, assay_buffer from, uint64_t from_offset,
+                                    uint64_t bytes, assay_path *path);
 assay_status assay_engine_fill(assay_engine *engine, assay_buffer to, uint64_t offset,
                                uint64_t bytes, uint8_t value);
 /* Valid until the buffer is freed; ASSAY_UNSUPPORTED without UNIFIED_MEMORY. */

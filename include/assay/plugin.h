@@ -422,6 +422,12 @@ typedef struct assay_backend {
     /* Each once, also on a lost device.  FREED for what was, FOREIGN for what host_alloc of this
      * instance did not give. */
     assay_status (*host_free)(assay_instance *instance, void *host);
+    /* From a buffer of `source`, another open instance of this plug-in, device to device; behind
+     * what either was told before, done when it returns.  UNSUPPORTED where bytes would go by way
+     * of the host, which the library does then. */
+    assay_status (*peer_copy)(assay_instance *instance, assay_buffer dst, uint64_t dst_offset,
+                              assay_instance *source, assay_buffer src, uint64_t src_offset,
+                              uint64_t bytes);
 } assay_backend;
 
 /* ---- the oracle's second entry point (ref plug-in only) -------------------------------------- */

@@ -24,8 +24,10 @@ fake_sweep "$WORK/s.db" add n=60 --kernel fake_a
 
 sweep 800 800.0
 [ "$(sqlite3 "$WORK/s.db" 'SELECT DISTINCT source, target FROM transfer ORDER BY 1, 2')" = "fake:0|fake:0/copy
+fake:0|fake:1/peer
 fake:0|host:pageable/staging
 fake:0|host:pinned/copy
+fake:1|fake:0/peer
 fake:1|fake:1/copy
 fake:1|host:pageable/staging
 fake:1|host:pinned/copy

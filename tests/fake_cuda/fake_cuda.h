@@ -10,7 +10,8 @@
  *
  *     version=N         what cuDriverGetVersion tells; default CUDA_VERSION
  *     init=N            what cuInit returns
- *     devices=N         how many; default 1, at most 8
+ *     devices=N         how many; default 1, at most 8; those whose numbers are both even or both
+ *                       odd reach one another
  *     order=A,B,...     which device the driver's number 0, 1, ... is; default in order
  *     sm=N              compute capability, 90 by default
  *     memory=N          bytes of each device; default 1 GiB

@@ -205,6 +205,16 @@ CUresult CUDAAPI cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
     FAKE_CALL("cuMemcpyDtoDAsync", true, move_forwards(dstDevice, srcDevice, ByteCount));
 }
 
+CUresult CUDAAPI cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
+                                   CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+                                   CUstream hStream)
+{
+    (void)dstContext;
+    (void)srcContext;
+    (void)hStream;
+    FAKE_CALL("cuMemcpyPeerAsync", true, move_forwards(dstDevice, srcDevice, ByteCount));
+}
+
 static CUresult fill(CUdeviceptr to, unsigned char value, size_t count)
 {
     if (is_inside(to, count))

@@ -322,6 +322,13 @@ CUresult CUDAAPI cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevi
     FAKE_CALL("cuDeviceGetAttribute", false, *pi = attribute(attrib, dev), CUDA_SUCCESS);
 }
 
+/* Devices of even numbers reach one another, and so do those of odd ones. */
+CUresult CUDAAPI cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
+{
+    FAKE_CALL("cuDeviceCanAccessPeer", false, *canAccessPeer = (dev - peerDev) % 2 == 0,
+              CUDA_SUCCESS);
+}
+
 /* ---- contexts ---- */
 
 static CUresult make_context(CUcontext *pctx, CUdevice dev)

@@ -117,6 +117,7 @@ static void call_memory(const assay__backend *b)
     expect(assay__backend_map(b, a, &host, &bytes), "map");
     expect(assay__backend_host_alloc(b, 1, &host), "host_alloc");
     expect(assay__backend_host_free(b, &out), "host_free");
+    expect(assay__backend_peer_copy(b, a, 0, NULL, a, 0, 0), "peer_copy");
 }
 
 static void call_work(const assay__backend *b)
@@ -244,6 +245,9 @@ START_TEST(default_slots_refuse_what_they_cannot)
     lacks(assay__backend_grid_fits(&b, 1, 1, &yes), "grid sync");
     lacks(assay__backend_host_alloc(&b, 1, &host), "pinned memory");
     lacks(assay__backend_host_free(&b, &bytes), "pinned memory");
+    lacks(assay__backend_peer_copy(&b, (assay_buffer){.owner = 1}, 0, NULL,
+                                   (assay_buffer){.owner = 2}, 0, 0),
+          "device to device");
     lacks(assay__backend_map(&b, (assay_buffer){.owner = 5}, &host, &bytes), "map");
 }
 END_TEST

@@ -381,6 +381,40 @@ START_TEST(pinned_memory_outlives_the_context)
 }
 END_TEST
 
+START_TEST(peers_copy_from_device_to_device)
+{
+    assay_instance *to = cuda_stage_open("devices=3"), *from = cuda_stage_open("devices=3"),
+                   *beyond = cuda_stage_open("devices=3");
+    char back[17] = "";
+
+    OK(B->select_device(from, 2));
+    OK(B->select_device(beyond, 1));
+    const assay_buffer a = cuda_stage_make(to, 16), b = cuda_stage_make(from, 16),
+                       c = cuda_stage_make(beyond, 16);
+    cuda_stage_put(to, a, "................", 16);
+    cuda_stage_put(from, b, "0123456789abcdef", 16);
+    OK(B->peer_copy(to, a, 2, from, b, 4, 5));
+    cuda_stage_get(to, back, a, 16);
+    ck_assert_str_eq(back, "..45678.........");
+    ck_assert_uint_eq(cuda_stage_calls("cuMemcpyPeerAsync"), 1);
+    OK(B->peer_copy(to, a, 16, from, b, 16, 0));
+    cuda_stage_fails(B->peer_copy(beyond, c, 0, from, b, 0, 1), ASSAY_UNSUPPORTED,
+                     "do not reach one another");
+    cuda_stage_fails(B->peer_copy(to, a, 12, from, b, 0, 5), ASSAY_INVALID, "outside");
+    cuda_stage_fails(B->peer_copy(to, a, 0, from, b, 12, 5), ASSAY_INVALID, "outside");
+    cuda_stage_fails(B->peer_copy(to, b, 0, from, b, 0, 1), ASSAY_FOREIGN, "another instance");
+    cuda_stage_fails(B->peer_copy(to, a, 0, from, a, 0, 1), ASSAY_FOREIGN, "another instance");
+    const assay_buffer plain = {.at.host = back, .size_bytes = 16};
+    cuda_stage_fails(B->peer_copy(to, plain, 0, from, b, 0, 1), ASSAY_INVALID, "of the host");
+    cuda_stage_fails(B->peer_copy(to, a, 0, from, plain, 0, 1), ASSAY_INVALID, "of the host");
+    OK(B->free(from, b)); /* nothing is held */
+    OK(B->free(to, a));
+    B->close(beyond);
+    B->close(from);
+    cuda_stage_close(to);
+}
+END_TEST
+
 START_TEST(copies_go_every_way)
 {
     assay_instance *instance = cuda_stage_open("");
@@ -503,6 +537,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, pinned_memory_needs_no_staging);
     tcase_add_test(t, pinned_memory_keeps_the_order_of_pieces);
     tcase_add_test(t, pinned_memory_outlives_the_context);
+    tcase_add_test(t, peers_copy_from_device_to_device);
     tcase_add_test(t, copies_go_every_way);
     tcase_add_test(t, copies_that_overlap_are_right);
     tcase_add_test(t, fills_set_bytes);

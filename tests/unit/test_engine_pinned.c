@@ -258,6 +258,54 @@ START_TEST(pairs_are_priced_by_peer_or_by_way_of_the_host)
 }
 END_TEST
 
+START_TEST(pairs_move_by_peer_or_by_way_of_the_host)
+{
+    assay_engine *to = second(1), *plain = NULL;
+    unsigned char bytes[64], back[64] = "";
+    const assay_buffer a = engine_alloc(engine, 64), b = engine_alloc(to, 64);
+    assay_path path = ASSAY_PATH_SAME;
+
+    for (int i = 0; i < 64; i++)
+        bytes[i] = (unsigned char)i;
+    ck_assert_int_eq(assay_engine_upload(engine, a, bytes, 64), ASSAY_OK);
+    ck_assert_msg(assay_engine_copy_from(to, b, 4, engine, a, 10, 20, &path) == ASSAY_OK, "%s",
+                  assay_last_error());
+    ck_assert_int_eq(path, ASSAY_PATH_PEER);
+    ck_assert_int_eq(assay_engine_download(to, back, b, 64), ASSAY_OK);
+    ck_assert_mem_eq(back + 4, bytes + 10, 20);
+    ck_assert(back[3] == 0 && back[24] == 0);
+    engine_refuses(assay_engine_copy_from(to, b, 0, engine, a, 50, 20, NULL), ASSAY_INVALID,
+                   "outside");
+    engine_refuses(assay_engine_copy_from(to, b, 50, engine, a, 0, 20, NULL), ASSAY_INVALID,
+                   "outside");
+    engine_refuses(assay_engine_copy_from(to, a, 0, engine, a, 0, 1, NULL), ASSAY_FOREIGN, "other");
+    engine_refuses(assay_engine_copy_from(to, b, 0, engine, b, 0, 1, NULL), ASSAY_FOREIGN, "other");
+    engine_refuses(assay_engine_copy_from(to, b, 0, to, b, 8, 4, NULL), ASSAY_INVALID, "use copy");
+    /* Another backend: by way of the host, and as well checked. */
+    ck_assert_int_eq(assay_engine_create(context, "cpu", NULL, &plain), ASSAY_OK);
+    engine_refuses(assay_engine_copy_from(plain, b, 0, engine, a, 0, 1, NULL),
+                   ASSAY_NOT_INITIALIZED, "copy_from");
+    ck_assert_int_eq(assay_engine_init(plain, 0), ASSAY_OK);
+    const assay_buffer c = engine_alloc(plain, 64);
+    ck_assert_int_eq(assay_engine_fill(plain, c, 0, 64, 9), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_copy_from(plain, c, 8, engine, a, 32, 32, &path), ASSAY_OK);
+    ck_assert_int_eq(path, ASSAY_PATH_STAGING);
+    ck_assert_int_eq(assay_engine_download(plain, back, c, 64), ASSAY_OK);
+    ck_assert_mem_eq(back + 8, bytes + 32, 32);
+    ck_assert(back[7] == 9 && back[40] == 9);
+    engine_refuses(assay_engine_copy_from(plain, c, 40, engine, a, 0, 32, NULL), ASSAY_INVALID,
+                   "leave one of them");
+    engine_refuses(assay_engine_copy_from(plain, c, 0, engine, a, 40, 32, NULL), ASSAY_INVALID,
+                   "leave one of them");
+    engine_refuses(assay_engine_copy_from(plain, a, 0, engine, a, 0, 1, NULL), ASSAY_FOREIGN,
+                   "other");
+    engine_refuses(assay_engine_copy_from(plain, c, 0, engine, c, 0, 1, NULL), ASSAY_FOREIGN,
+                   "other");
+    assay_engine_destroy(&plain);
+    assay_engine_destroy(&to);
+}
+END_TEST
+
 START_TEST(pinned_places_are_taken_again)
 {
     static char bytes[200];
@@ -289,6 +337,7 @@ int main(void)
     tcase_add_test(all, pinned_memory_outlives_the_device);
     tcase_add_test(all, pinned_lists_are_priced_in_records);
     tcase_add_test(all, pairs_are_priced_by_peer_or_by_way_of_the_host);
+    tcase_add_test(all, pairs_move_by_peer_or_by_way_of_the_host);
     tcase_add_test(all, pinned_places_are_taken_again);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);

@@ -94,6 +94,7 @@ START_TEST(null_refuses_work)
     REFUSED(grid_fits, 1, 1, &yes);
     REFUSED(host_alloc, 1, &host);
     REFUSED(host_free, &yes);
+    REFUSED(peer_copy, (assay_buffer){.owner = 1}, 0, NULL, (assay_buffer){.owner = 1}, 0, 0);
     ck_assert(queue == NULL && event == NULL && !yes);
 }
 END_TEST
