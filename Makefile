@@ -53,6 +53,12 @@ TOOL_LIBS := $(call pkg,--libs,jansson) -lcsv
 .DELETE_ON_ERROR:
 .SECONDARY:
 
+# Rewritten while this file is read, and only when the text differs.
+ifneq ($(MAKECMDGOALS),clean)
+stamp = $(shell mkdir -p $(BUILD)/gen && printf '%s\n' '$(2)' | cmp -s - $(BUILD)/gen/$(1) || \
+          printf '%s\n' '$(2)' > $(BUILD)/gen/$(1))
+endif
+
 include $(sort $(wildcard */rules.mk backends/*/rules.mk))
 
 lib_objs  = $(LIB_SRCS:%.c=$(BUILD)/obj/%.o)
@@ -67,11 +73,8 @@ ASSAY   := $(if $(CLI_SRCS),$(BUILD)/bin/assay)
 
 # ---- generated files -------------------------------------------------------------------------
 
-# Rewritten while this file is read, and only when the text differs: a change of flags rebuilds
-# all, a removed source remakes the archives.
+# A change of flags rebuilds all, a removed source remakes the archives.
 ifneq ($(MAKECMDGOALS),clean)
-stamp = $(shell mkdir -p $(BUILD)/gen && printf '%s\n' '$(2)' | cmp -s - $(BUILD)/gen/$(1) || \
-          printf '%s\n' '$(2)' > $(BUILD)/gen/$(1))
 unused := $(call stamp,flags.txt,$(CC) $(CODEFLAGS) $(OPT) $(WARN) $(CPPFLAGS))
 unused := $(call stamp,sources.txt,$(LIB_SRCS) $(TOOL_SRCS) $(CLI_SRCS))
 endif

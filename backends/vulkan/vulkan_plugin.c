@@ -82,10 +82,11 @@ static const assay_tunable tiled[] = {
 #define CASTS(from) CAST(from, ASSAY_F32), CAST(from, ASSAY_F16), CAST(from, ASSAY_BF16)
 
 /* A shader's hash covers what it includes; float controls change its module before it is used. */
-#define SOURCES(name_, shader_, family_)                                     \
-    static const char *const name_##_sources[] = {                           \
-        "backends/vulkan/" shader_ ".comp", "backends/vulkan/" family_ ".c", \
-        "backends/vulkan/vulkan_dispatch.c", "backends/vulkan/vulkan_spirv.c", NULL}
+#define SOURCES(name_, shader_, family_)                                          \
+    static const char *const name_##_sources[] = {                                \
+        "backends/vulkan/" shader_ ".comp",  "backends/vulkan/" family_ ".c",     \
+        "backends/vulkan/vulkan_dispatch.c", "backends/vulkan/vulkan_pipeline.c", \
+        "backends/vulkan/vulkan_spirv.c",    NULL}
 SOURCES(add, "vulkan_add", "vulkan_map");
 SOURCES(relu, "vulkan_relu", "vulkan_map");
 SOURCES(exp, "vulkan_exp", "vulkan_map");

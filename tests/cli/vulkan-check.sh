@@ -8,6 +8,13 @@ fail() { echo "$*" && exit 1; }
 lib=$ASSAY_BUILD/lib/assay
 [ -f "$lib/assay_vulkan.so" ] || { echo "the plug-in is not built here: scripts/probe says why" && exit 77; }
 
+# A shader's revision holds who compiled it, how, and for which types.
+hashed=$(env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -n BUILD="$WORK/b" "$WORK/b/gen/vulkan_source_hash.c" 2>/dev/null |
+    grep -o -- "--file-flags backends/vulkan/vulkan_cast.comp '[^']*'")
+for part in ' --target-env=' ' glslc-shaderc' '_glslang_' ' cast_f16_bf16:-DX=F16s -DGET=get_f16 -DY=BF16s' ' -DSAME'; do
+    [[ $hashed == *"$part"* ]] || fail "'$part' is not hashed: $hashed"
+done
+
 VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent \
     expect 4 '' '*no Vulkan driver*install*' assay check --backend vulkan --plugins "$lib" --rule life_state
 ASSAY_VULKAN=/nonexistent.so expect 4 '' '*no Vulkan loader*install libvulkan1*' \
