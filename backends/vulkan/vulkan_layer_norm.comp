@@ -28,7 +28,7 @@ void main()
     }
     const float rest = sum_of_group(sum) / float(a.cols);
     const float variance = max(sum_of_group(squares) / float(a.cols) - rest * rest, 0.0);
-    const float deviation = sqrt(variance + a.eps * scale * scale);
+    const float deviation = sqrt(variance + eps_of_row(scale));
     for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG)
         STORE(a.y, base + c, ((LOAD(a.x, base + c) * scale - mean) - rest) / deviation);
 }

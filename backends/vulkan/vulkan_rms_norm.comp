@@ -21,7 +21,7 @@ void main()
         squares += v * v;
     }
     const float mean = sum_of_group(squares) / float(a.cols);
-    const float root = sqrt(mean + a.eps * scale * scale);
+    const float root = sqrt(mean + eps_of_row(scale));
     for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG)
         STORE(a.y, base + c, LOAD(a.x, base + c) * scale / root);
 }

@@ -501,6 +501,81 @@ static void compare_cast(assay_dtype from, assay_dtype to, const void *x, size_t
     c.operands[1].buffer = y;
     OK(slots->launch(instance, k->run, &c.launch));
     read_back(y, got, n * out);
+/* ---- norms ---- */
+
+enum { NORM_ROWS = 2, NORM_COLS = 12 };
+
+static void norm_f32(assay_op_id op, double eps, const float *x, float *y)
+{
+    enum { BYTES = NORM_ROWS * NORM_COLS * 4 };
+    const int64_t dims[2] = {NORM_ROWS, NORM_COLS};
+    const assay_buffer buffers[2] = {buffer_of(x, BYTES), buffer_of(x, BYTES)};
+    call c;
+
+    make_call(&c, ASSAY_OP_relu, NORM_COLS, buffers);
+    c.kernel = kernel_of(op, ASSAY_F32);
+    c.problem = plugin_problem_of(c.kernel);
+    ck_assert_int_eq(assay_problem_set_int(&c.problem, "rows", NORM_ROWS), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_int(&c.problem, "cols", NORM_COLS), ASSAY_OK);
+    ck_assert_int_eq(assay_problem_set_real(&c.problem, "eps", eps), ASSAY_OK);
+    for (int i = 0; i < 2; i++) {
+        OK(assay_tensor_host(NULL, ASSAY_F32, 2, dims, NULL, &c.operands[i]));
+        c.operands[i].buffer = buffers[i];
+    }
+    defaults_of(c.kernel, c.tunables);
+    c.launch.tunable_count = (uint32_t)c.kernel->tunable_count;
+    OK(slots->launch(instance, c.kernel->run, &c.launch));
+    read_back(buffers[1], y, BYTES);
+    OK(slots->free(instance, buffers[0]));
+    OK(slots->free(instance, buffers[1]));
+}
+
+static double norm_wanted(bool is_layer, double eps, const float *x, int at)
+{
+    double mean = 0.0, squares = 0.0;
+
+    for (int i = 0; is_layer && i < NORM_COLS; i++)
+        mean += (double)x[i] / NORM_COLS;
+    for (int i = 0; i < NORM_COLS; i++)
+        squares += ((double)x[i] - mean) * ((double)x[i] - mean) / NORM_COLS;
+    return ((double)x[at] - mean) / sqrt(squares + eps);
+}
+
+static void try_norm(assay_op_id op, double eps, int exponent)
+{
+    const bool is_layer = op == ASSAY_OP_layer_norm_last_dim;
+    float x[NORM_ROWS * NORM_COLS], y[NORM_ROWS * NORM_COLS];
+
+    for (int i = 0; i < NORM_COLS; i++) {
+        x[i] = (float)ldexp(i % 2 == 0 ? i + 1 : -i, exponent);
+        x[NORM_COLS + i] = (float)ldexp(8.0, exponent);
+    }
+    norm_f32(op, eps, x, y);
+    for (int i = 0; i < NORM_COLS; i++) {
+        const double want = norm_wanted(is_layer, (double)(float)eps, x, i);
+        ck_assert_msg(fabs((double)y[i] - want) <= 2e-6 * fabs(want) + 0x1p-148,
+                      "%s of 2^%d, eps %g: %a instead of %a", is_layer ? "layer" : "rms", exponent,
+                      eps, (double)y[i], want);
+        ck_assert_msg(!isnan(y[NORM_COLS + i]) || (is_layer && eps <= 0.0),
+                      "a row of one number, 2^%d, eps %g", exponent, eps);
+    }
+}
+
+/* Squares of the largest overflow, those of the smallest vanish; row 1 is of one number. */
+START_TEST(norms_hold_for_every_magnitude)
+{
+    static const int exponents[] = {-149, -140, -120, -90, -62, -41, -20, 0, 41, 70, 110, 124};
+    static const double epses[] = {0.0, 1e-44, 1e-38, 1e-31, 1e-20, 1e-5, 1e30};
+
+    NEEDS_DEVICE;
+    for (size_t i = 0; i < sizeof exponents / sizeof exponents[0]; i++)
+        for (size_t j = 0; j < sizeof epses / sizeof epses[0]; j++) {
+            try_norm(ASSAY_OP_rms_norm_last_dim, epses[j], exponents[i]);
+            try_norm(ASSAY_OP_layer_norm_last_dim, epses[j], exponents[i]);
+        }
+}
+END_TEST
+
     ck_assert_int_eq(assay_convert(to, want, from, x, n), ASSAY_OK);
     for (size_t i = 0; i < n; i++)
         ck_assert_msg(memcmp(got + i * out, want + i * out, out) == 0 ||
@@ -881,6 +956,7 @@ int main(void)
         tcase_add_checked_fixture(missing, only_load, NULL);
         tcase_add_test(missing, open_says_what_is_missing);
         suite_add_tcase(s, device_tests());
+    tcase_add_test(all, norms_hold_for_every_magnitude);
     } else {
         tcase_add_test(missing, plug_in_is_not_built_here);
     }
