@@ -106,6 +106,21 @@ $(SHADOW): tests/plugins/shadow.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 test-plugins: $(SHADOW)
 $(BUILD)/tests/test_rivals: | $(SHADOW)
 
+# A Vulkan loader between the backend and the real one, for calls that are to fail.
+VULKAN_BETWEEN := $(BUILD)/tests/fake_vulkan/between.so
+ifneq ($(filter vulkan,$(PLUGINS)),)
+$(VULKAN_BETWEEN): tests/fake_vulkan/vulkan_between.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
+	@mkdir -p $(@D)
+	$(call say,LINK $@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -shared $(LDFLAGS_ALL) -Wl,--build-id=sha1 $< -o $@ -ldl
+test-plugins: $(VULKAN_BETWEEN)
+$(BUILD)/tests/test_vulkan_lost: | $(VULKAN_BETWEEN)
+else
+$(BUILD)/syntax/tests/fake_vulkan/%.ok: tests/fake_vulkan/%.c
+	@mkdir -p $(@D)
+	@touch $@
+endif
+
 # Backend cuda on a scripted driver: its host side, without its kernels, is linked into the tests;
 # driver, CUPTI and NVML are one shared object that they open.
 cuda_test_root := $(firstword $(foreach r,$(CUDA_HOME) /usr/local/cuda,$(if $(wildcard $(r)/include/cuda.h),$(r))))

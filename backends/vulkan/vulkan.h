@@ -189,6 +189,8 @@ static inline void vulkan_count(vulkan_instance *v, int what, uint64_t by)
 /* The text of a failed call: ASSAY_DEVICE_LOST, and then the instance is; ASSAY_NOMEM; else
  * ASSAY_DEVICE with the driver's code. */
 assay_status vulkan_fail(vulkan_instance *v, const char *what, VkResult result);
+/* The same after which nobody knows what the device is at: it counts as lost.  In the gate. */
+assay_status vulkan_lose(vulkan_instance *v, const char *what, VkResult result);
 #define VULKAN_TRY(v, what, expr)                   \
     do {                                            \
         const VkResult result_ = (expr);            \

@@ -13,17 +13,26 @@ static bool is_memory(VkResult result)
     return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
+assay_status vulkan_lose(vulkan_instance *v, const char *what, VkResult result)
+{
+    assay_instance *instance = &v->base;
+    const assay_error_detail detail = {.status = ASSAY_DEVICE_LOST,
+                                       .generation = instance->generation, /* changes not in here */
+                                       .driver_code = (int64_t)result};
+
+    atomic_store(&instance->is_lost, true);
+    return assay__host_fail_detail(instance, &detail,
+                                   "%s: the device is lost (VkResult %d, generation %llu); recover "
+                                   "takes it anew, buffers from before are void",
+                                   what, (int)result, (unsigned long long)detail.generation);
+}
+
 assay_status vulkan_fail(vulkan_instance *v, const char *what, VkResult result)
 {
     assay_instance *instance = &v->base;
 
-    if (result == VK_ERROR_DEVICE_LOST) {
-        atomic_store(&instance->is_lost, true);
-        return assay__host_fail(instance, ASSAY_DEVICE_LOST,
-                                "%s: the device is lost; recover takes it anew, buffers from "
-                                "before are void",
-                                what);
-    }
+    if (result == VK_ERROR_DEVICE_LOST)
+        return vulkan_lose(v, what, result);
     const assay_error_detail detail = {.status = is_memory(result) ? ASSAY_NOMEM : ASSAY_DEVICE,
                                        .driver_code = (int64_t)result};
     return assay__host_fail_detail(instance, &detail, "%s: the driver gave VkResult %d%s", what,

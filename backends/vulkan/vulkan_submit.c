@@ -153,6 +153,7 @@ assay_status vulkan_begin(vulkan_instance *v, vulkan_commands *c)
     const vulkan_device *d = v->device;
     const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
 
+    ASSAY_TRY(assay__host_not_lost(&v->base, "recording")); /* it may never have ended */
     c->pipeline = NULL;
     if (c->is_recording) /* somebody failed in the midst of it */
         (void)d->call.EndCommandBuffer(c->buffer);
@@ -169,6 +170,7 @@ assay_status vulkan_submit(vulkan_instance *v, vulkan_commands *c)
                                .commandBufferCount = 1,
                                .pCommandBuffers = &c->buffer};
 
+    ASSAY_TRY(assay__host_not_lost(&v->base, "submission"));
     pthread_mutex_lock(&d->queue_locks[c->queue]);
     const VkResult result = d->call.QueueSubmit(d->queues[c->queue], 1, &info, c->fence);
     pthread_mutex_unlock(&d->queue_locks[c->queue]);
@@ -183,12 +185,16 @@ assay_status vulkan_end(vulkan_instance *v, vulkan_commands *c)
     return ASSAY_OK;
 }
 
+/* A wait that fails tells nothing of what it waited for, which may still be at work on buffers that
+ * will be freed and in commands that will be used again: only recover, which waits for all, helps.
+ */
 assay_status vulkan_wait(vulkan_instance *v, vulkan_commands *c)
 {
     const vulkan_device *d = v->device;
+    VkResult result = d->call.WaitForFences(d->handle, 1, &c->fence, VK_TRUE, UINT64_MAX);
 
-    VULKAN_TRY(v, "vkWaitForFences",
-               d->call.WaitForFences(d->handle, 1, &c->fence, VK_TRUE, UINT64_MAX));
-    VULKAN_TRY(v, "vkResetFences", d->call.ResetFences(d->handle, 1, &c->fence));
-    return ASSAY_OK;
+    if (result != VK_SUCCESS)
+        return vulkan_lose(v, "vkWaitForFences", result);
+    result = d->call.ResetFences(d->handle, 1, &c->fence);
+    return result == VK_SUCCESS ? ASSAY_OK : vulkan_lose(v, "vkResetFences", result);
 }

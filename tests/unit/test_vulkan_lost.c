@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* tests/unit/test_vulkan_lost.c -- the Vulkan backend where calls of its driver fail: each fails
+ * once, says so, and nothing is left behind that a later call stumbles over.
+ *
+ * Without the plug-in or a driver every test passes and says so. */
+#include <check.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/plugin_case.h"
+
+enum { HOST_MEMORY = -1, DEVICE_MEMORY = -2, LOST = -4, BYTES = 64 }; /* of VkResult */
+
+static char last_text[2048], between_path[512];
+static assay_error_detail last_detail;
+static const assay_backend *slots;
+static const assay_manifest *manifest;
+static assay_instance *instance; /* NULL: no device here */
+static void (*fail_call)(const char *name, int after, int result);
+
+static assay_status note_detail(const assay_error_detail *detail, const char *text)
+{
+    (void)snprintf(last_text, sizeof last_text, "%s", text);
+    last_detail = *detail;
+    return detail->status;
+}
+
+static assay_status note(assay_status status, const char *text)
+{
+    return note_detail(&(assay_error_detail){.status = status}, text);
+}
+
+static const assay_host host = {.struct_size = sizeof host,
+                                .abi_version = ASSAY_PLUGIN_ABI,
+                                .fail = note,
+                                .fail_detail = note_detail};
+
+#define GIVES(call, wanted)                                                               \
+    do {                                                                                  \
+        const assay_status status_ = (call);                                              \
+        ck_assert_msg(status_ == (wanted), "%s: %d: %s", #call, (int)status_, last_text); \
+    } while (0)
+#define OK(call) GIVES(call, ASSAY_OK)
+
+static bool is_here(const char *path)
+{
+    return access(path, R_OK) == 0;
+}
+
+static void setup(void)
+{
+    if (!is_here(between_path))
+        return;
+    void *between = dlopen(between_path, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(between != NULL, "%s", dlerror());
+    void *symbol = dlsym(between, "between_fail");
+    memcpy(&fail_call, &symbol, sizeof symbol);
+    setenv("ASSAY_VULKAN", between_path, 1);
+    manifest = plugin_load("vulkan");
+    slots = manifest->backend;
+    const assay_status status = slots->open(&host, &instance);
+    ck_assert_msg(status == ASSAY_OK || status == ASSAY_UNAVAILABLE, "%s", last_text);
+    if (status != ASSAY_OK)
+        instance = NULL;
+    if (status == ASSAY_OK)
+        OK(slots->prepare(instance));
+}
+
+/* The validation layer, where it is, has seen nothing wrong, at the end of the device neither. */
+static void teardown(void)
+{
+    assay_metric list[128];
+    size_t count;
+
+    if (instance == NULL)
+        return;
+    slots->close(instance);
+    OK(slots->open(&host, &instance));
+    OK(slots->metrics(instance, list, 128, &count));
+    ck_assert_str_eq(list[count - 1].name, "validation_messages_total");
+    ck_assert_uint_eq(list[count - 1].value, 0);
+    slots->close(instance);
+    instance = NULL;
+}
+
+static assay_buffer make(void)
+{
+    assay_buffer b;
+
+    OK(slots->alloc(instance, BYTES, 0, &b));
+    return b;
+}
+
+static assay_status fill(assay_buffer b, int value)
+{
+    return slots->fill(instance, b, 0, BYTES, (uint8_t)value);
+}
+
+static void holds(assay_buffer b, int value)
+{
+    unsigned char bytes[BYTES];
+    const assay_transfer piece = {.buffer = b, .host = bytes, .bytes = BYTES};
+
+    OK(slots->download(instance, &piece, 1));
+    for (int i = 0; i < BYTES; i++)
+        ck_assert_int_eq(bytes[i], value);
+}
+
+/* y = relu(x) over all of both. */
+static assay_status relu(assay_buffer x, assay_buffer y)
+{
+    const assay_kernel_desc *k = plugin_kernel(manifest, ASSAY_OP_relu, ASSAY_F32, NULL);
+    const int64_t n = BYTES / 4;
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+    assay_problem p = plugin_problem_of(k);
+    assay_tensor operands[2];
+
+    ck_assert_int_eq(assay_problem_set_int(&p, "n", n), ASSAY_OK);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(assay_tensor_host(NULL, ASSAY_F32, 1, &n, NULL, &operands[i]), ASSAY_OK);
+        operands[i].buffer = i == 0 ? x : y;
+    }
+    for (size_t i = 0; i < k->tunable_count; i++)
+        tunables[i] = k->tunables[i].default_value;
+    const assay_launch launch = {.struct_size = sizeof launch,
+                                 .operand_count = 2,
+                                 .problem = &p,
+                                 .operands = operands,
+                                 .tunables = tunables,
+                                 .tunable_count = (uint32_t)k->tunable_count};
+    return slots->launch(instance, k->run, &launch);
+}
+
+static void is_lost_until_recovered(assay_buffer old, int code)
+{
+    assay_instance_state state = {.struct_size = sizeof state};
+
+    ck_assert_int_eq(last_detail.driver_code, code);
+    ck_assert_uint_eq(last_detail.generation, 1);
+    OK(slots->state(instance, &state));
+    ck_assert(state.is_lost);
+    GIVES(fill(old, 9), ASSAY_DEVICE_LOST);
+    GIVES(relu(old, old), ASSAY_DEVICE_LOST);
+    OK(slots->recover(instance));
+    GIVES(fill(old, 9), ASSAY_GENERATION);
+    const assay_buffer anew = make();
+    OK(fill(anew, 5));
+    OK(relu(anew, anew));
+    holds(anew, 5);
+}
+
+/* Whatever a wait or a submission gave: lost where nobody knows what the device is at. */
+static const struct row {
+    const char *call;
+    int result;
+    assay_status status;
+} rows[] = {{"WaitForFences", LOST, ASSAY_DEVICE_LOST},
+            {"WaitForFences", DEVICE_MEMORY, ASSAY_DEVICE_LOST},
+            {"WaitForFences", HOST_MEMORY, ASSAY_DEVICE_LOST},
+            {"QueueSubmit", LOST, ASSAY_DEVICE_LOST},
+            {"QueueSubmit", HOST_MEMORY, ASSAY_NOMEM},
+            {"QueueSubmit", DEVICE_MEMORY, ASSAY_NOMEM}};
+
+START_TEST(transfers_outlive_a_failed_call)
+{
+    const struct row *r = &rows[_i];
+
+    if (instance == NULL)
+        return;
+    const assay_buffer b = make();
+    OK(fill(b, 1));
+    fail_call(r->call, 0, r->result);
+    GIVES(fill(b, 2), r->status);
+    if (r->status == ASSAY_DEVICE_LOST) {
+        is_lost_until_recovered(b, r->result);
+        return;
+    }
+    holds(b, 1);
+    OK(fill(b, 3));
+    holds(b, 3);
+}
+END_TEST
+
+START_TEST(launches_outlive_a_failed_call)
+{
+    const struct row *r = &rows[_i];
+
+    if (instance == NULL)
+        return;
+    const assay_buffer x = make(), y = make();
+    OK(fill(x, 1));
+    OK(fill(y, 2));
+    fail_call(r->call, 0, r->result);
+    GIVES(relu(x, y), r->status);
+    if (r->status == ASSAY_DEVICE_LOST) {
+        is_lost_until_recovered(x, r->result);
+        return;
+    }
+    holds(y, 2);
+    OK(relu(x, y));
+    holds(y, 1);
+}
+END_TEST
+
+START_TEST(pipelines_and_memory_outlive_a_failed_call)
+{
+    assay_buffer big;
+
+    if (instance == NULL)
+        return;
+    const assay_buffer x = make();
+    OK(fill(x, 1));
+    fail_call("CreateComputePipelines", 0, HOST_MEMORY);
+    GIVES(relu(x, x), ASSAY_NOMEM);
+    OK(relu(x, x));
+    fail_call("AllocateMemory", 0, DEVICE_MEMORY);
+    GIVES(slots->alloc(instance, UINT64_C(40) << 20, 0, &big), ASSAY_NOMEM);
+    ck_assert_uint_eq(last_detail.requested_bytes, UINT64_C(40) << 20);
+    OK(slots->alloc(instance, UINT64_C(40) << 20, 0, &big));
+    OK(slots->free(instance, big));
+    holds(x, 1);
+}
+END_TEST
+
+int main(void)
+{
+    const char *build = getenv("ASSAY_BUILD"), *layer = "/usr/share/vulkan/explicit_layer.d/"
+                                                        "VkLayer_khronos_validation.json";
+    const char *driver = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
+    Suite *s = suite_create("vulkan_lost");
+    TCase *all = tcase_create("driver");
+    const int count = sizeof rows / sizeof rows[0];
+
+    (void)snprintf(between_path, sizeof between_path, "%s/tests/fake_vulkan/between.so",
+                   build != NULL ? build : "build");
+    if (is_here(driver))
+        setenv("VK_DRIVER_FILES", driver, 0);
+    const char *preload = getenv("LD_PRELOAD");
+    if (is_here(layer) && (preload == NULL || strstr(preload, "vgpreload") == NULL)) /* too slow */
+        setenv("ASSAY_VULKAN_VALIDATE", "1", 0);
+    tcase_set_timeout(all, 60);
+    tcase_add_checked_fixture(all, setup, teardown);
+    tcase_add_loop_test(all, transfers_outlive_a_failed_call, 0, count);
+    tcase_add_loop_test(all, launches_outlive_a_failed_call, 0, count);
+    tcase_add_test(all, pipelines_and_memory_outlive_a_failed_call);
+    suite_add_tcase(s, all);
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
