@@ -30,4 +30,40 @@ static inline bool vulkan_cache_fits(const void *bytes, size_t size, uint32_t ve
            memcmp(at + 16, uuid, VULKAN_CACHE_UUID) == 0;
 }
 
+/* Behind what the driver gave lie two words of our own, a mark and a sum over it: a file that was
+ * cut short or damaged in its midst never comes to the driver. */
+enum { VULKAN_CACHE_SEAL = 16 };
+
+static inline uint64_t vulkan_cache_sum(const unsigned char *bytes, size_t size)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+static inline void vulkan_cache_seal(const unsigned char *bytes, size_t size,
+                                     unsigned char seal[VULKAN_CACHE_SEAL])
+{
+    const uint64_t sum = vulkan_cache_sum(bytes, size);
+
+    memcpy(seal, "assayvk1", 8);
+    for (int i = 0; i < 8; i++)
+        seal[8 + i] = (unsigned char)(sum >> 8 * i);
+}
+
+/* Bytes of the driver in a file of `size`; 0: it is not whole. */
+static inline size_t vulkan_cache_body(const void *bytes, size_t size)
+{
+    unsigned char seal[VULKAN_CACHE_SEAL];
+
+    if (size < VULKAN_CACHE_SEAL)
+        return 0;
+    const unsigned char *at = bytes;
+    vulkan_cache_seal(at, size - VULKAN_CACHE_SEAL, seal);
+    return memcmp(at + size - VULKAN_CACHE_SEAL, seal, sizeof seal) == 0 ? size - VULKAN_CACHE_SEAL
+                                                                         : 0;
+}
+
 #endif

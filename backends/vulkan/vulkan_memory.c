@@ -198,11 +198,13 @@ const vulkan_buffer *vulkan_block_buffer(const vulkan_block *block)
     return &block->buffer;
 }
 
-/* One is kept, for whoever frees and allocates in turn. */
+/* One is kept, for whoever frees and allocates in turn.  What wrap made needs no device. */
 bool vulkan_blocks_are_idle(const vulkan_instance *v)
 {
     int idle = 0;
 
+    if (v->device == NULL)
+        return false;
     for (const vulkan_block *b = v->device->blocks; b != NULL; b = b->next)
         idle += b->heap.taken == 0;
     return idle > 1;

@@ -3,7 +3,8 @@
 /* backends/vulkan/vulkan_pipeline.c -- pipelines by shader and constants, and the driver's cache.
  *
  * The cache lies in memory; with $ASSAY_CACHE_DIR also on disk, a file for each device and driver,
- * whose header is checked before the driver sees it. */
+ * which is checked before the driver sees it. */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,15 +48,22 @@ static void *read_file(const char *path, size_t *size)
     return bytes;
 }
 
-/* Aside and renamed: whoever reads meanwhile sees the old one or the new one. */
+/* Aside and renamed: whoever reads meanwhile sees the old one or the new one.  The name aside is
+ * nobody else's, also where two instances of one process end at once. */
 static void write_file(const char *path, const void *bytes, size_t size)
 {
     char aside[PATH_MAX + 32];
 
-    (void)snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
-    FILE *file = fopen(aside, "wbe");
-    if (file == NULL)
+    (void)snprintf(aside, sizeof aside, "%s.XXXXXX", path);
+    const int descriptor = mkostemp(aside, O_CLOEXEC);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (file == NULL) {
+        if (descriptor >= 0) {
+            (void)close(descriptor);
+            (void)remove(aside);
+        }
         return;
+    }
     const bool good = fwrite(bytes, 1, size, file) == size;
     if (fclose(file) != 0 || !good || rename(aside, path) != 0)
         (void)remove(aside);
@@ -68,6 +76,7 @@ assay_status vulkan_cache_open(vulkan_instance *v)
     char path[PATH_MAX];
     size_t size = 0;
     void *bytes = cache_path(d->found, path, sizeof path) ? read_file(path, &size) : NULL;
+    size = bytes != NULL ? vulkan_cache_body(bytes, size) : 0;
     const bool fits = bytes != NULL && vulkan_cache_fits(bytes, size, p->vendorID, p->deviceID,
                                                          p->pipelineCacheUUID);
     const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
@@ -88,10 +97,12 @@ static void keep_cache(const vulkan_device *d)
     if (!cache_path(d->found, path, sizeof path) ||
         d->call.GetPipelineCacheData(d->handle, d->cache, &size, NULL) != VK_SUCCESS)
         return;
-    void *bytes = malloc(size + 1);
+    unsigned char *bytes = malloc(size + VULKAN_CACHE_SEAL);
     if (bytes != NULL && size > 0 &&
-        d->call.GetPipelineCacheData(d->handle, d->cache, &size, bytes) == VK_SUCCESS)
-        write_file(path, bytes, size);
+        d->call.GetPipelineCacheData(d->handle, d->cache, &size, bytes) == VK_SUCCESS) {
+        vulkan_cache_seal(bytes, size, bytes + size);
+        write_file(path, bytes, size + VULKAN_CACHE_SEAL);
+    }
     free(bytes);
 }
 

@@ -23,6 +23,19 @@ static assay_status find(assay_instance *instance, size_t device, const vulkan_f
     return ASSAY_OK;
 }
 
+/* What was measured holds for this driver alone, so builds of it have to differ in their text: that
+ * of the driver is free and may be cut, so its number comes with it, and the UUID by which it
+ * refuses pipelines that another build compiled. */
+static void name_driver(const vulkan_found *f, char *out, size_t cap)
+{
+    int used = snprintf(out, cap, "%.32s %.40s, %08x, cache ", f->driver.driverName,
+                        f->driver.driverInfo, f->properties.driverVersion);
+
+    for (size_t i = 0; i < VK_UUID_SIZE && used > 0 && (size_t)used < cap; i++)
+        used +=
+            snprintf(out + used, cap - (size_t)used, "%02x", f->properties.pipelineCacheUUID[i]);
+}
+
 /* A CPU that a driver makes a device of has memory of its own in name: is_cpu stays 0, and its
  * architecture says what it is, so that its results and those of others never mix. */
 assay_status vulkan_device_info(assay_instance *instance, size_t device, assay_device_info *out)
@@ -36,8 +49,7 @@ assay_status vulkan_device_info(assay_instance *instance, size_t device, assay_d
     (void)snprintf(out->architecture, sizeof out->architecture, "%.32s, %s, driver id %u",
                    f->driver.driverName, vulkan_type_name(f->properties.deviceType),
                    (unsigned)f->driver.driverID);
-    (void)snprintf(out->driver, sizeof out->driver, "%.40s %.60s", f->driver.driverName,
-                   f->driver.driverInfo);
+    name_driver(f, out->driver, sizeof out->driver);
     (void)snprintf(out->uuid, sizeof out->uuid, "%s", f->uuid);
     out->memory_bytes = f->memory.memoryHeaps[vulkan_device_heap(&f->memory)].size;
     return ASSAY_OK;

@@ -130,6 +130,9 @@ static assay_status put(vulkan_instance *v, char *host, uint64_t bytes, uint64_t
 
 static assay_status check_alloc(const assay_instance *instance, uint64_t bytes, uint64_t align)
 {
+    if (bytes == 0)
+        return assay__host_fail(instance, ASSAY_INVALID,
+                                "alloc: a buffer of 0 bytes; give at least 1");
     if ((align & (align - 1)) != 0)
         return assay__host_fail(instance, ASSAY_INVALID, "alloc: alignment %llu is no power of two",
                                 (unsigned long long)align);

@@ -207,6 +207,7 @@ START_TEST(devices_are_chosen_by_number_uuid_or_name)
     ck_assert_uint_eq(info.is_cpu, 0); /* its operands are no memory of the host's */
     ck_assert(strstr(info.architecture, "driver id") != NULL);
     ck_assert_uint_eq(strlen(info.uuid), 36);
+    ck_assert(manifest->explicit_only == 1 && manifest->location == ASSAY_LOCATION_VULKAN);
     (void)snprintf(part, sizeof part, "%.7s", info.name);
     const char *const texts[] = {"0", info.uuid, info.name, part};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -223,6 +224,33 @@ START_TEST(devices_are_chosen_by_number_uuid_or_name)
     unsetenv("ASSAY_VULKAN_DEVICE");
     REFUSES(slots->select_device(instance, 99), ASSAY_INVALID, "device 99");
     REFUSES(slots->device_info(instance, 99, &info), ASSAY_INVALID, "device 99");
+}
+END_TEST
+
+/* Rows of another driver are idle: its number and the UUID of its pipelines are in its name. */
+START_TEST(drivers_are_told_apart)
+{
+    assay_device_info info;
+
+    NEEDS_DEVICE;
+    OK(slots->device_info(instance, 0, &info));
+    const char *cache = strstr(info.driver, ", cache ");
+    ck_assert_msg(cache != NULL && cache - info.driver > 10, "'%s'", info.driver);
+    ck_assert(strspn(cache + 8, "0123456789abcdef") == 32 && strlen(cache) == 8 + 32);
+    ck_assert_uint_eq(strspn(cache - 8, "0123456789abcdef"), 8);
+}
+END_TEST
+
+/* A handle of host memory lives without a device. */
+START_TEST(wrapped_memory_is_freed_before_a_device_is_made)
+{
+    char memory[16];
+    assay_buffer b;
+
+    NEEDS_DEVICE;
+    OK(slots->wrap(instance, memory, sizeof memory, &b));
+    OK(slots->free(instance, b));
+    REFUSES(slots->free(instance, b), ASSAY_FREED, "freed before");
 }
 END_TEST
 
@@ -269,6 +297,7 @@ START_TEST(launches_beyond_the_limits_are_refused)
     REFUSES(slots->alloc(instance, profile.max_buffer_bytes + 1, 0, &huge), ASSAY_NOMEM, "bytes");
     ck_assert_uint_eq(last_detail.requested_bytes, profile.max_buffer_bytes + 1);
     REFUSES(slots->alloc(instance, 8, 24, &huge), ASSAY_INVALID, "power of two");
+    REFUSES(slots->alloc(instance, 0, 0, &huge), ASSAY_INVALID, "0 bytes");
     REFUSES(slots->alloc(instance, UINT64_MAX, 0, &huge), ASSAY_OVERFLOW, "do not fit");
 }
 END_TEST
@@ -472,35 +501,6 @@ START_TEST(special_values_follow_the_laws)
 }
 END_TEST
 
-/* ---- conversions ---- */
-
-static bool is_nan_at(assay_dtype dtype, const void *x, size_t at)
-{
-    return isnan(assay_load_f64(dtype, x, at));
-}
-
-/* The device's casts and the library's give the same bits. */
-static void compare_cast(assay_dtype from, assay_dtype to, const void *x, size_t n)
-{
-    const size_t in = assay_dtype_bytes(from), out = assay_dtype_bytes(to);
-    const assay_buffer buffers[2] = {buffer_of(x, n * in), buffer_of(x, n * in)};
-    char *got = malloc(n * out), *want = malloc(n * out);
-    const assay_kernel_desc *k = manifest->kernels;
-    call c;
-
-    ck_assert(got != NULL && want != NULL && out <= in + 2);
-    make_call(&c, ASSAY_OP_relu, (int64_t)n, buffers);
-    while (k->op != ASSAY_OP_cast || k->dtypes[0] != from || k->dtypes[1] != to)
-        k++;
-    memset(want, 0, n * out);
-    const assay_buffer y = out > in ? buffer_of(want, n * out) : buffers[1];
-    c.problem = plugin_problem_of(k);
-    ck_assert_int_eq(assay_problem_set_int(&c.problem, "n", (int64_t)n), ASSAY_OK);
-    c.operands[0].dtype = from;
-    c.operands[1].dtype = to;
-    c.operands[1].buffer = y;
-    OK(slots->launch(instance, k->run, &c.launch));
-    read_back(y, got, n * out);
 /* ---- norms ---- */
 
 enum { NORM_ROWS = 2, NORM_COLS = 12 };
@@ -576,6 +576,35 @@ START_TEST(norms_hold_for_every_magnitude)
 }
 END_TEST
 
+/* ---- conversions ---- */
+
+static bool is_nan_at(assay_dtype dtype, const void *x, size_t at)
+{
+    return isnan(assay_load_f64(dtype, x, at));
+}
+
+/* The device's casts and the library's give the same bits. */
+static void compare_cast(assay_dtype from, assay_dtype to, const void *x, size_t n)
+{
+    const size_t in = assay_dtype_bytes(from), out = assay_dtype_bytes(to);
+    const assay_buffer buffers[2] = {buffer_of(x, n * in), buffer_of(x, n * in)};
+    char *got = malloc(n * out), *want = malloc(n * out);
+    const assay_kernel_desc *k = manifest->kernels;
+    call c;
+
+    ck_assert(got != NULL && want != NULL && out <= in + 2);
+    make_call(&c, ASSAY_OP_relu, (int64_t)n, buffers);
+    while (k->op != ASSAY_OP_cast || k->dtypes[0] != from || k->dtypes[1] != to)
+        k++;
+    memset(want, 0, n * out);
+    const assay_buffer y = out > in ? buffer_of(want, n * out) : buffers[1];
+    c.problem = plugin_problem_of(k);
+    ck_assert_int_eq(assay_problem_set_int(&c.problem, "n", (int64_t)n), ASSAY_OK);
+    c.operands[0].dtype = from;
+    c.operands[1].dtype = to;
+    c.operands[1].buffer = y;
+    OK(slots->launch(instance, k->run, &c.launch));
+    read_back(y, got, n * out);
     ck_assert_int_eq(assay_convert(to, want, from, x, n), ASSAY_OK);
     for (size_t i = 0; i < n; i++)
         ck_assert_msg(memcmp(got + i * out, want + i * out, out) == 0 ||
@@ -918,6 +947,8 @@ static TCase *device_tests(void)
     tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, setup, teardown);
     tcase_add_test(all, devices_are_chosen_by_number_uuid_or_name);
+    tcase_add_test(all, drivers_are_told_apart);
+    tcase_add_test(all, wrapped_memory_is_freed_before_a_device_is_made);
     tcase_add_test(all, operands_of_the_host_are_refused_by_number);
     tcase_add_test(all, launches_beyond_the_limits_are_refused);
     tcase_add_test(all, long_transfers_come_back);
@@ -925,6 +956,7 @@ static TCase *device_tests(void)
     tcase_add_test(all, blocks_are_shared_and_given_back);
     tcase_add_loop_test(all, kernels_are_right_with_every_tunable, 0, SLICES);
     tcase_add_test(all, special_values_follow_the_laws);
+    tcase_add_test(all, norms_hold_for_every_magnitude);
     tcase_add_test(all, casts_are_those_of_the_library);
     tcase_add_test(all, exp_is_near_everywhere);
     tcase_add_test(all, more_work_takes_longer);
@@ -956,7 +988,6 @@ int main(void)
         tcase_add_checked_fixture(missing, only_load, NULL);
         tcase_add_test(missing, open_says_what_is_missing);
         suite_add_tcase(s, device_tests());
-    tcase_add_test(all, norms_hold_for_every_magnitude);
     } else {
         tcase_add_test(missing, plug_in_is_not_built_here);
     }

@@ -153,6 +153,25 @@ START_TEST(cache_header_is_looked_at_whole)
 }
 END_TEST
 
+/* Cut short anywhere or changed in any byte it is not whole. */
+START_TEST(cache_file_is_whole_or_nothing)
+{
+    unsigned char bytes[100 + VULKAN_CACHE_SEAL];
+
+    for (size_t i = 0; i < 100; i++)
+        bytes[i] = (unsigned char)(7 * i);
+    vulkan_cache_seal(bytes, 100, bytes + 100);
+    ck_assert_uint_eq(vulkan_cache_body(bytes, sizeof bytes), 100);
+    for (size_t size = 0; size < sizeof bytes; size++)
+        ck_assert_uint_eq(vulkan_cache_body(bytes, size), 0);
+    for (size_t at = 0; at < sizeof bytes; at++) {
+        bytes[at] ^= 1;
+        ck_assert_msg(vulkan_cache_body(bytes, sizeof bytes) == 0, "byte %zu", at);
+        bytes[at] ^= 1;
+    }
+}
+END_TEST
+
 /* ---- order and names of devices ---- */
 
 START_TEST(order_is_by_type_then_uuid)
@@ -250,6 +269,7 @@ int main(void)
     tcase_add_test(all, limits_are_kept_exactly);
     tcase_add_test(all, limits_fold_grids);
     tcase_add_test(all, cache_header_is_looked_at_whole);
+    tcase_add_test(all, cache_file_is_whole_or_nothing);
     tcase_add_test(all, order_is_by_type_then_uuid);
     tcase_add_test(all, order_names_devices);
     tcase_add_test(all, heap_takes_aligned_places_that_are_apart);
