@@ -54,6 +54,7 @@
     X(cuEventCreate)             \
     X(cuEventDestroy)            \
     X(cuEventRecord)             \
+    X(cuStreamWaitEvent)         \
     X(cuEventQuery)              \
     X(cuEventSynchronize)        \
     X(cuEventElapsedTime)        \

@@ -8,7 +8,8 @@
  * made by the first slot that needs it, so that listing devices takes none of their memory.
  *
  * Locks, outermost first: `life` (every slot reads, recover writes), a queue's lock (held while a
- * kernel enqueues), the staging lock, `lock`.  Nobody waits for the device with `lock` held. */
+ * kernel enqueues; `timed`'s before `own`'s), the staging lock, `lock`.  Nobody waits for the
+ * device with `lock` held. */
 #ifndef BACKENDS_CUDA_CUDA_INSTANCE_H
 #define BACKENDS_CUDA_CUDA_INSTANCE_H
 
@@ -113,6 +114,14 @@ typedef struct cuda_clock {
     double resolution_ns, overhead_ns;
 } cuda_clock;
 
+/* How long a call took when it was measured last: what goes before its next span is as long as
+ * that says, whatever the problem there may be by then. */
+typedef struct cuda_paced {
+    assay_kernel_fn run;
+    const assay_problem *problem; /* compared, never followed */
+    double call_ns;
+} cuda_paced;
+
 /* Readings of the device by NVML; which there are is settled at the first question. */
 typedef struct cuda_sensors {
     bool is_settled;
@@ -172,6 +181,7 @@ struct assay_instance {
     assay__pinned pinned;
     cuda_code code;
     cuda_clock clocks[2]; /* by records, by events; `timed`'s lock held */
+    cuda_paced paced;     /* likewise */
     cuda_sensors sensors; /* `making` held */
     void *blaslt;
     _Atomic uint64_t counts[CUDA_COUNTS];

@@ -101,6 +101,15 @@ CUresult CUDAAPI cuEventRecord(CUevent hEvent, CUstream hStream)
     FAKE_CALL("cuEventRecord", true, record(hEvent, hStream));
 }
 
+/* What is launched is done at once. */
+CUresult CUDAAPI cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned flags)
+{
+    (void)hStream;
+    (void)hEvent;
+    (void)flags;
+    FAKE_CALL("cuStreamWaitEvent", true, CUDA_SUCCESS);
+}
+
 static bool is_pending(const struct CUevent_st *e)
 {
     return e->is_pending && e->hold == fake.hold;

@@ -105,8 +105,8 @@ START_TEST(measure_of_short_calls_is_a_graph)
     open_scene(&s, "ns=2000 gap=4000", 3);
     OK(measure(&s, 3, 10));
     check_spans(&s, 10, 20000.0, ASSAY_TIMING_DEVICE); /* without what the host takes to launch */
-    ck_assert_uint_eq(counted(&s, 0) + counted(&s, 1) + counted(&s, 2), 50 + 9); /* an estimate */
-    ck_assert_uint_eq(counted(&s, 2), 16 + 2); /* rotation goes on over spans */
+    /* Spans, an estimate, and what went before each: by the estimate, then by the span before. */
+    ck_assert_uint_eq(counted(&s, 0) + counted(&s, 1) + counted(&s, 2), 50 + 9 + 50 + 4 * 65);
     OK(measure(&s, 3, 1));
     check_spans(&s, 1, 6000.0, ASSAY_TIMING_DEVICE); /* one call is no row */
     cuda_stage_script("nocapture");
@@ -145,8 +145,8 @@ START_TEST(measure_takes_spans_again_whose_records_are_lost)
     cuda_stage_script("dropped=1");
     OK(measure(&s, 1, 3));
     check_spans(&s, 3, 60000.0, ASSAY_TIMING_COUNTERS);
-    /* 15 of spans, 4 of the estimate, 3 of the span that was taken again. */
-    ck_assert_uint_eq(counted(&s, 0) - before, 22);
+    /* 15 of spans, 4 of the estimate, 3 of the span that was taken again, and 16 before each. */
+    ck_assert_uint_eq(counted(&s, 0) - before, 22 + 6 * 16);
     cuda_stage_close(s.instance);
 }
 END_TEST
@@ -170,7 +170,51 @@ START_TEST(measure_takes_late_records_for_no_other_span)
     OK(measure(&s, 1, 3));
     check_spans(&s, 3, 60000.0, ASSAY_TIMING_COUNTERS);
     if (strncmp(late[_i], "keep=1", 6) == 0) /* by force it came: nothing was taken again */
-        ck_assert_uint_eq(counted(&s, 0) - before, 19);
+        ck_assert_uint_eq(counted(&s, 0) - before, 19 + 5 * 16);
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
+/* A device that was idle is slow at first: spans follow calls of their own kind, which do not
+ * count, on the operands that they come to last.  Long ones need none. */
+START_TEST(measure_keeps_the_device_busy_before_a_span)
+{
+    static const struct {
+        const char *script;
+        uint32_t before; /* calls before a span */
+    } cases[] = {{"ns=20000", 16}, {"ns=1000", 65}, {"ns=2000000", 1}, {"ns=40000000", 0}};
+    uint32_t before[3], leads = 0;
+    scene s;
+
+    cuda_stage_with("ASSAY_CUDA_CUPTI", _i % 2 == 1);
+    open_scene(&s, cases[_i / 2].script, 3);
+    OK(measure(&s, 3, 1)); /* what a call takes is known from now on */
+    for (size_t i = 0; i < 3; i++)
+        before[i] = counted(&s, i);
+    OK(measure(&s, 3, 1));
+    for (size_t i = 0; i < 3; i++)
+        leads += counted(&s, i) - before[i];
+    ck_assert_uint_eq(leads, 5 * (1 + cases[_i / 2].before));
+    for (int i = 1; i < 5; i++)
+        ck_assert_double_eq_tol(s.seen.ns[i], s.seen.ns[0], 1.0);
+    if (_i / 2 == 2) /* the one before the first span is the last of the rotation */
+        ck_assert_uint_eq(counted(&s, 2) - before[2], 1 + 2);
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
+/* What went before a span that failed has ended, too. */
+START_TEST(measure_that_fails_early_waits_as_well)
+{
+    scene s;
+
+    open_scene(&s, "ns=20000", 1);
+    OK(measure(&s, 1, 1));
+    cuda_stage_script("fail=cuLaunchKernel:2:304");
+    const size_t before = cuda_stage_calls("cuStreamSynchronize");
+    cuda_stage_fails(measure(&s, 1, 1), ASSAY_DEVICE, "304"); /* the second before the span */
+    ck_assert_uint_eq(cuda_stage_calls("cuStreamSynchronize") - before, 3);
+    OK(B->free(s.instance, s.operands[0].buffer));
     cuda_stage_close(s.instance);
 }
 END_TEST
@@ -326,30 +370,28 @@ static void on_sensed_span(void *cookie, double ns, size_t inner)
 /* Nothing that a measurement holds is in their way, by events or by records. */
 START_TEST(sensors_answer_between_spans)
 {
+    scene s;
+    sensed seen = {0};
+
     cuda_stage_with("ASSAY_CUDA_NVML", true);
     cuda_stage_with("ASSAY_CUDA_CUPTI", _i == 1);
-    assay_instance *instance = cuda_stage_open("reasons=0");
-    sensed seen = {.instance = instance};
-    assay_clock_info clock = {.overhead_ns = 0};
-    assay_tensor operands[2];
-    assay_launch launches[2];
-
-    make_counters(instance, operands, launches, 2);
+    open_scene(&s, "reasons=0", 2);
+    seen.instance = s.instance;
     const assay_measure what = {.struct_size = sizeof what,
                                 .run = fake_row_count,
-                                .launches = launches,
+                                .launches = s.launches,
                                 .launch_count = 2,
                                 .inner = 4,
                                 .spans = 5,
                                 .sink = on_sensed_span,
                                 .cookie = &seen};
-    OK(B->measure(instance, &what, &clock));
+    OK(B->measure(s.instance, &what, &s.clock));
     ck_assert_uint_eq(seen.count, 5);
     for (size_t i = 0; i < 5; i++) {
         ck_assert_uint_eq(seen.clock[i], i < 2 ? 1980 : 1200);
         ck_assert_uint_eq(seen.reasons[i], i < 2 ? 0 : 32);
     }
-    cuda_stage_close(instance);
+    cuda_stage_close(s.instance);
 }
 END_TEST
 
@@ -375,6 +417,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, measure_by_records_leaves_launches_out);
     tcase_add_test(t, measure_takes_spans_again_whose_records_are_lost);
     tcase_add_loop_test(t, measure_takes_late_records_for_no_other_span, 0, 6);
+    tcase_add_loop_test(t, measure_keeps_the_device_busy_before_a_span, 0, 8);
+    tcase_add_test(t, measure_that_fails_early_waits_as_well);
     tcase_add_test(t, measure_that_fails_waits_for_what_it_launched);
     tcase_add_test(t, measure_falls_back_where_records_are_refused);
     tcase_add_test(t, measure_needs_no_compiler_of_the_driver);
