@@ -18,6 +18,7 @@
 
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/cuda_driver.h"
+#include "backends/lead_in.h"
 #include "runtime/host_pinned.h"
 
 enum {
@@ -114,14 +115,6 @@ typedef struct cuda_clock {
     double resolution_ns, overhead_ns;
 } cuda_clock;
 
-/* How long a call took when it was measured last: what goes before its next span is as long as
- * that says, whatever the problem there may be by then. */
-typedef struct cuda_paced {
-    assay_kernel_fn run;
-    const assay_problem *problem; /* compared, never followed */
-    double call_ns;
-} cuda_paced;
-
 /* Readings of the device by NVML; which there are is settled at the first question. */
 typedef struct cuda_sensors {
     bool is_settled;
@@ -181,7 +174,7 @@ struct assay_instance {
     assay__pinned pinned;
     cuda_code code;
     cuda_clock clocks[2]; /* by records, by events; `timed`'s lock held */
-    cuda_paced paced;     /* likewise */
+    lead_pace pace;       /* likewise */
     cuda_sensors sensors; /* `making` held */
     void *blaslt;
     _Atomic uint64_t counts[CUDA_COUNTS];

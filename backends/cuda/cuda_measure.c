@@ -11,25 +11,20 @@
  *
  * All runs on a stream of its own, so that nothing else of the instance is captured or timed.
  *
- * A device that was idle is slow at first: on an H200 a kernel of 25 us takes 51 behind a
- * millisecond of nothing and 69 behind five, though its clock never falls.  Telling of a span and
- * asking for its records takes that long.  So each span follows launches of the same kernel that
- * are not timed, on operands that it comes to last, on the instance's other stream, whose records
- * are not counted. */
+ * Telling of a span and asking for its records takes milliseconds, behind which a device is slow at
+ * first (backends/lead_in.h).  So each span follows launches of the same kernel that are not timed,
+ * on operands that it comes to last, on the instance's other stream, whose records are not counted.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/cuda/cuda_activity.h"
 #include "backends/cuda/cuda_instance.h"
+#include "backends/lead_in.h"
 
 enum { BY_RECORDS = 0, BY_EVENTS = 1, PROBES = 32, TRIALS = 8, RETAKES = 3, MOST_NODES = 8192 };
 #define SHORT_NS 10000.0
-/* Launches that go before a span: so long in all, at most so many, and none where the span takes so
- * long that what it begins with is nothing beside it. */
-#define LEAD_NS   300e3
-#define LEAD_MOST 64.0
-#define LONG_NS   30e6
 
 typedef struct timing {
     assay_instance *instance;
@@ -112,15 +107,6 @@ static bool make_graph(timing *t)
     return t->graph != NULL && cu->cuStreamSynchronize(stream_of(t)) == CUDA_SUCCESS;
 }
 
-static size_t lead_count(const timing *t)
-{
-    const double span_ns = t->call_ns * (double)t->what->inner;
-
-    if (!(t->call_ns > 0.0) || span_ns > LONG_NS)
-        return 0;
-    return (size_t)(t->call_ns * LEAD_MOST < LEAD_NS ? LEAD_MOST : LEAD_NS / t->call_ns) + 1;
-}
-
 /* `own`'s lock held. */
 static assay_status run_lead(const timing *t, size_t count)
 {
@@ -141,7 +127,7 @@ static assay_status run_lead(const timing *t, size_t count)
 static assay_status lead_in(const timing *t)
 {
     assay_queue *own = t->instance->own;
-    const size_t count = lead_count(t);
+    const size_t count = lead_count(t->call_ns, t->what->inner);
 
     if (count == 0)
         return ASSAY_OK;
@@ -534,14 +520,11 @@ static assay_status resolve_all(timing *t, operand_set *sets, size_t *resolved)
 static assay_status measure_alone(timing *t, assay_clock_info *clock)
 {
     assay_queue *q = t->instance->timed;
-    cuda_paced *paced = &t->instance->paced;
-
     ASSAY_TRY(check(t, t->instance->cu->cuStreamSynchronize(t->instance->own->stream)));
     pthread_mutex_lock(&q->lock);
-    if (paced->run == t->what->run && paced->problem == t->launches[0].problem)
-        t->call_ns = paced->call_ns;
+    t->call_ns = lead_recall(&t->instance->pace, t->what);
     const assay_status status = with_events(t, clock);
-    *paced = (cuda_paced){t->what->run, t->launches[0].problem, t->call_ns};
+    lead_note(&t->instance->pace, t->what, t->call_ns);
     /* What had been launched before a failure still uses its buffers, which are let go next. */
     if (status != ASSAY_OK)
         (void)t->instance->cu->cuStreamSynchronize(stream_of(t));

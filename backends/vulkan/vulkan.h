@@ -18,6 +18,7 @@
 #ifndef ASSAY_BACKENDS_VULKAN_H
 #define ASSAY_BACKENDS_VULKAN_H
 
+#include "backends/lead_in.h"
 #include "backends/vulkan/vulkan_calls.h"
 #include "backends/vulkan/vulkan_heap.h"
 #include "backends/vulkan/vulkan_limits.h"
@@ -140,6 +141,7 @@ typedef struct vulkan_device {
     VkQueryPool queries; /* VK_NULL_HANDLE: no timestamps */
     pthread_mutex_t measuring;
     double overhead_ns;  /* of an empty span; below 0: not known yet */
+    lead_pace pace;      /* `measuring` held, as for the one before */
     vulkan_moment begun; /* when both clocks were first read together; host_ns 0: never */
 } vulkan_device;
 
@@ -156,7 +158,8 @@ typedef struct vulkan_slot {
     X(resubmissions)      \
     X(pipelines)          \
     X(blocks)             \
-    X(measured_spans)
+    X(measured_spans)     \
+    X(lead_launches)
 enum {
 #define X(name) VULKAN_COUNT_##name,
     VULKAN_METRICS(X)

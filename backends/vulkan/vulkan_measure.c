@@ -3,12 +3,15 @@
 /* backends/vulkan/vulkan_measure.c -- spans timed by the device: one command buffer a span, with a
  * timestamp before its launches and one behind, and a barrier between any two.
  *
- * What rotates over few operand sets comes to the same start again: those command buffers are kept
- * and submitted once more.  One that never ran is run once before, for what drivers do then. */
+ * Before the first timestamp come launches that keep the device busy (backends/lead_in.h), on
+ * operands that the span comes to last.  What rotates over few operand sets comes to the same start
+ * again: those command buffers are kept and submitted once more.  One that never ran is run once
+ * before, for what drivers do then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/lead_in.h"
 #include "backends/vulkan/vulkan.h"
 #include "backends/vulkan/vulkan_ticks.h"
 
@@ -20,27 +23,27 @@ typedef struct session {
     assay_launch *launches; /* resolved */
     assay_tensor *operands;
     size_t pinned;
+    double call_ns; /* 0: not known yet */
+    size_t lead;    /* launches before a span, settled as soon as that is known */
     struct {
         vulkan_commands *commands;
-        size_t start;
+        size_t start, lead;
     } kept[KEPT];
 } session;
 
 /* ---- one span ---- */
 
-static assay_status record_launches(const session *s, VkCommandBuffer buffer, size_t start,
-                                    size_t count, bool *is_cold)
+static assay_status record_launches(const session *s, vulkan_recording *recording, size_t start,
+                                    size_t count)
 {
-    vulkan_recording recording = {.buffer = buffer};
     assay_status status = ASSAY_OK;
 
-    vulkan_record(&recording);
+    vulkan_record(recording);
     for (size_t i = 0, at = start; i < count && status == ASSAY_OK; i++) {
         status = s->what->run(&s->launches[at]);
         at = at + 1 == s->what->launch_count ? 0 : at + 1;
     }
     vulkan_record(NULL);
-    *is_cold = recording.is_cold;
     return status;
 }
 
@@ -48,13 +51,14 @@ static assay_status record_launches(const session *s, VkCommandBuffer buffer, si
 static assay_status record_span(const session *s, vulkan_commands *c, size_t start, size_t count)
 {
     const vulkan_device *d = s->v->device;
-    bool is_cold;
+    const size_t all = s->what->launch_count, lead = count > 0 ? s->lead : 0;
+    vulkan_recording recording = {.buffer = c->buffer};
 
     ASSAY_TRY(vulkan_begin(s->v, c));
     d->call.CmdResetQueryPool(c->buffer, d->queries, 0, 2);
+    ASSAY_TRY(record_launches(s, &recording, (start + all - lead % all) % all, lead));
     d->call.CmdWriteTimestamp(c->buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->queries, 0);
-    if (count > 0)
-        ASSAY_TRY(record_launches(s, c->buffer, start, count, &is_cold));
+    ASSAY_TRY(record_launches(s, &recording, start, count));
     d->call.CmdWriteTimestamp(c->buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->queries, 1);
     return vulkan_end(s->v, c);
 }
@@ -87,47 +91,61 @@ static assay_status commands_of(session *s, size_t start, vulkan_commands **out)
         s->kept[place].start = SIZE_MAX;
     }
     *out = s->kept[place].commands;
-    if (s->kept[place].start == start)
+    if (s->kept[place].start == start && s->kept[place].lead == s->lead)
         return ASSAY_OK;
     s->kept[place].start = SIZE_MAX;
     ASSAY_TRY(record_span(s, *out, start, s->what->inner));
     s->kept[place].start = start;
+    s->kept[place].lead = s->lead;
     return ASSAY_OK;
 }
 
 /* Once, untimed, what never ran. */
 static assay_status warm_up(const session *s)
 {
+    vulkan_recording recording = {0};
     vulkan_commands *c;
-    bool is_cold = false;
 
     ASSAY_TRY(vulkan_take_commands(s->v, 0, &c));
+    recording.buffer = c->buffer;
     assay_status status = vulkan_begin(s->v, c);
     if (status == ASSAY_OK)
-        status = record_launches(s, c->buffer, 0, 1, &is_cold);
+        status = record_launches(s, &recording, 0, 1);
     if (status == ASSAY_OK)
         status = vulkan_end(s->v, c);
-    if (status == ASSAY_OK && is_cold)
+    if (status == ASSAY_OK && recording.is_cold)
         status = vulkan_submit(s->v, c);
-    if (status == ASSAY_OK && is_cold)
+    if (status == ASSAY_OK && recording.is_cold)
         status = vulkan_wait(s->v, c);
     vulkan_give_commands(s->v->device, c);
     return status;
+}
+
+static void settle_lead(session *s, double span_ns)
+{
+    if (!(s->call_ns > 0.0))
+        s->lead = lead_count(span_ns / (double)s->what->inner, s->what->inner);
+    s->call_ns = span_ns / (double)s->what->inner;
 }
 
 static assay_status run_spans(session *s)
 {
     size_t next = 0;
 
+    s->call_ns = lead_recall(&s->v->device->pace, s->what);
+    s->lead = lead_count(s->call_ns, s->what->inner);
     for (size_t span = 0; span < s->what->spans; span++) {
         vulkan_commands *c;
         double ns;
         ASSAY_TRY(commands_of(s, next, &c));
         ASSAY_TRY(time_span(s, c, &ns));
+        vulkan_count(s->v, VULKAN_COUNT_lead_launches, s->lead);
+        settle_lead(s, ns);
         s->what->sink(s->what->cookie, ns, s->what->inner);
         vulkan_count(s->v, VULKAN_COUNT_measured_spans, 1);
         next = (next + s->what->inner % s->what->launch_count) % s->what->launch_count;
     }
+    lead_note(&s->v->device->pace, s->what, s->call_ns);
     return ASSAY_OK;
 }
 
