@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/error.h"
 #include "support/format.h"
@@ -314,6 +315,25 @@ assay_status assay__sweep_follow(sweep *s, sweep_problem *p, assay__worker *w)
 
 #define MOST_OTHERS 3
 
+/* A driver may give back what a process held only some time after its end, the later the more. */
+static assay_status rehearse_patiently(sweep *s, sweep_problem *p, sweep_candidate *c)
+{
+    static const long pauses_ms[] = {250, 1000, 3000};
+    const size_t tries = 1 + sizeof pauses_ms / sizeof *pauses_ms;
+    assay_status status = ASSAY_NOMEM;
+
+    for (size_t i = 0; i < tries && status == ASSAY_NOMEM; i++) {
+        const struct timespec pause = {.tv_sec = i > 0 ? pauses_ms[i - 1] / 1000 : 0,
+                                       .tv_nsec = i > 0 ? pauses_ms[i - 1] % 1000 * 1000000 : 0};
+        assay__worker *w = NULL;
+        (void)nanosleep(&pause, NULL);
+        ASSAY_TRY(assay__sweep_fresh(s, p, &w));
+        status = assay__sweep_rehearse(s, p, c, w);
+        assay__worker_stop(&w);
+    }
+    return status;
+}
+
 /* Does anybody else stay at this problem, in a fresh worker?  Those first whose result is known to
  * be right. */
 static assay_status others_fit(sweep *s, sweep_problem *p, const sweep_candidate *c, bool *fit)
@@ -324,14 +344,11 @@ static assay_status others_fit(sweep *s, sweep_problem *p, const sweep_candidate
     for (int known = 1; known >= 0; known--)
         for (size_t i = 0; i < p->count; i++) {
             sweep_candidate *other = &p->candidates[i];
-            assay__worker *w = NULL;
             if (other == c || other->out || other->checked != (known == 1))
                 continue;
             if (tried++ == MOST_OTHERS)
                 return ASSAY_OK;
-            ASSAY_TRY(assay__sweep_fresh(s, p, &w));
-            const assay_status status = assay__sweep_rehearse(s, p, other, w);
-            assay__worker_stop(&w);
+            const assay_status status = rehearse_patiently(s, p, other);
             *fit = status == ASSAY_OK;
             if (*fit || status == ASSAY_NOMEM)
                 return ASSAY_OK;
