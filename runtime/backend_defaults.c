@@ -293,6 +293,13 @@ static assay_status default_peer_copy(assay_instance *instance, assay_buffer dst
     return fail_lacks("copies from device to device");
 }
 
+static assay_status default_probe(assay_instance *instance, assay_probe *probe)
+{
+    (void)instance;
+    (void)probe;
+    return fail_lacks("probes");
+}
+
 static assay_status default_launch(assay_instance *instance, assay_kernel_fn run,
                                    const assay_launch *launch)
 {
@@ -342,4 +349,5 @@ const assay_backend assay__backend_defaults = {
     .host_alloc = default_host_alloc,
     .host_free = default_host_free,
     .peer_copy = default_peer_copy,
+    .probe = default_probe,
 };

@@ -163,6 +163,7 @@ REFUSE(host_alloc, ALSO(, uint64_t bytes, void **out))
 REFUSE(host_free, ALSO(, void *host))
 REFUSE(peer_copy, ALSO(, assay_buffer dst, uint64_t dst_offset, assay_instance *source,
                        assay_buffer src, uint64_t src_offset, uint64_t bytes))
+REFUSE(probe, ALSO(, assay_probe *probe))
 #pragma GCC diagnostic pop
 
 static const assay_backend backend = {
@@ -205,9 +206,10 @@ static const assay_backend backend = {
     .host_alloc = null_host_alloc,
     .host_free = null_host_free,
     .peer_copy = null_peer_copy,
+    .probe = null_probe,
 };
 /* A slot left out would get the library's default, and alloc would succeed. */
-_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, peer_copy) + sizeof(void *),
+_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, probe) + sizeof(void *),
                "assay_backend has a slot that this backend does not refuse");
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

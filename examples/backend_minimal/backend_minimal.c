@@ -419,8 +419,8 @@ static const assay_kernel_desc kernels[] = {{
 /* ---- the manifest ---- */
 
 /* Slots that are left out (NULL) have the defaults of docs/backends.md: prepare and flush succeed,
- * recover, queues, events, inject, grid_fits, host_alloc and peer_copy are refused, wrap gives
- * plain memory, measure times launches by the host's clock, there are no metrics. */
+ * recover, queues, events, inject, grid_fits, host_alloc, peer_copy and probe are refused, wrap
+ * gives plain memory, measure times launches by the host's clock, there are no metrics. */
 static const assay_backend backend = {
     .struct_size = sizeof(assay_backend),
     .abi_version = ASSAY_PLUGIN_ABI,

@@ -338,6 +338,37 @@ typedef struct assay_fault {
     uint64_t delay_ns; /* DELAY */
 } assay_fault;
 
+/* Kernels of known work, which prove the backend's clock and measure what the device does at most.
+ */
+typedef enum assay_probe_kind {
+    ASSAY_PROBE_EMPTY = 0,   /* nothing */
+    ASSAY_PROBE_SPIN_NS,     /* waits for `amount` ns by the device's own clock */
+    ASSAY_PROBE_SPIN_CYCLES, /* waits for `amount` cycles of the core that it runs on */
+    ASSAY_PROBE_COPY,        /* the first `amount` bytes of operand 0 to operand 1 */
+    ASSAY_PROBE_FMA,         /* `amount` rounds of multiply-adds in registers */
+    ASSAY_PROBE_MATRIX,      /* the same by matrix instructions; dtype f32: operands cut to tf32 */
+    ASSAY_PROBE_KINDS
+} assay_probe_kind;
+
+/* The first operand of a spin holds one of these afterwards: what it really waited by the device's
+ * own clocks.  0: the device has no such clock. */
+typedef struct assay_probe_spun {
+    uint64_t ns, cycles;
+    uint64_t step_ns; /* by which the first of them goes on */
+} assay_probe_spun;
+
+/* Slot `probe` reads kind and dtype, and fills the rest.  Launches of `run` have no problem (NULL),
+ * one tunable, which is `amount` >= 1, and `operand_count` tensors of u8, aligned to 256 bytes. */
+typedef struct assay_probe {
+    uint32_t struct_size;
+    assay_probe_kind kind;
+    assay_dtype dtype; /* of FMA and MATRIX */
+    uint32_t operand_count;
+    assay_kernel_fn run;
+    double work_per_amount; /* FMA, MATRIX: flops, a multiply-add counts twice; COPY: bytes read and
+                               written; else 0 */
+} assay_probe;
+
 /* What the device keeps for this instance. */
 typedef struct assay_instance_state {
     uint32_t struct_size;
@@ -428,6 +459,9 @@ typedef struct assay_backend {
     assay_status (*peer_copy)(assay_instance *instance, assay_buffer dst, uint64_t dst_offset,
                               assay_instance *source, assay_buffer src, uint64_t src_offset,
                               uint64_t bytes);
+    /* A kernel of known work.  UNSUPPORTED with the reason where the device has none of that kind
+     * or where it would not show what the device does at most. */
+    assay_status (*probe)(assay_instance *instance, assay_probe *probe);
 } assay_backend;
 
 /* ---- the oracle's second entry point (ref plug-in only) -------------------------------------- */

@@ -97,6 +97,7 @@ static void call_devices(const assay__backend *b)
     expect(assay__backend_metrics(b, NULL, 0, &count), "metrics");
     expect(assay__backend_inject(b, &(assay_fault){.struct_size = sizeof(assay_fault)}), "inject");
     expect(assay__backend_grid_fits(b, 1, 1, &fits), "grid_fits");
+    expect(assay__backend_probe(b, &(assay_probe){.struct_size = sizeof(assay_probe)}), "probe");
 }
 
 static void call_memory(const assay__backend *b)
@@ -228,6 +229,7 @@ static void lacks(assay_status status, const char *says)
 START_TEST(default_slots_refuse_what_they_cannot)
 {
     const assay_fault fault = {.struct_size = sizeof fault, .kind = ASSAY_FAULT_LOST};
+    assay_probe probe = {.struct_size = sizeof probe, .kind = ASSAY_PROBE_EMPTY};
     assay__backend b;
     assay_queue *queue = NULL;
     assay_event *event = NULL;
@@ -248,6 +250,7 @@ START_TEST(default_slots_refuse_what_they_cannot)
     lacks(assay__backend_peer_copy(&b, (assay_buffer){.owner = 1}, 0, NULL,
                                    (assay_buffer){.owner = 2}, 0, 0),
           "device to device");
+    lacks(assay__backend_probe(&b, &probe), "probes");
     lacks(assay__backend_map(&b, (assay_buffer){.owner = 5}, &host, &bytes), "map");
 }
 END_TEST

@@ -69,6 +69,7 @@ START_TEST(null_refuses_work)
 {
     const assay_launch launch = {.struct_size = sizeof launch};
     const assay_fault fault = {.struct_size = sizeof fault};
+    assay_probe probe = {.struct_size = sizeof probe};
     assay_queue *queue = NULL;
     assay_event *event = NULL;
     void *host = NULL;
@@ -95,6 +96,7 @@ START_TEST(null_refuses_work)
     REFUSED(host_alloc, 1, &host);
     REFUSED(host_free, &yes);
     REFUSED(peer_copy, (assay_buffer){.owner = 1}, 0, NULL, (assay_buffer){.owner = 1}, 0, 0);
+    REFUSED(probe, &probe);
     ck_assert(queue == NULL && event == NULL && !yes);
 }
 END_TEST
