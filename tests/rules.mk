@@ -42,13 +42,15 @@ crooked_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
 # Villains on a GPU: the host side of backend cuda, and kernels of their own; likewise.  How they are
 # run there is in tests/gpu/cuda-villains.sh.
-cuda_host := activity device driver error event libraries life measure memory module peer pinned nvml nvrtc plugin \
+cuda_host := activity device driver error event libraries life measure memory module peer pinned nvml nvrtc plugin probe \
     queue staging transfer
 ifneq ($(filter cuda,$(PLUGINS)),)
 PLUGINS += cuda_villains
 cuda_villains_DIR := tests/cuda_villains
 cuda_villains_OUT := $(BUILD)/tests/cuda_villains
-cuda_villains_SRCS := $(sort $(wildcard tests/cuda_villains/*.c)) $(cuda_host:%=backends/cuda/cuda_%.c)
+cuda_villains_SRCS := $(sort $(wildcard tests/cuda_villains/*.c)) $(cuda_host:%=backends/cuda/cuda_%.c) \
+    backends/cuda/cuda_images.c
+$(BUILD)/plugin/cuda_villains/backends/cuda/cuda_images.o: $(cuda_fatbins) $(cuda_texts) $(cuda_sizes)
 cuda_villains_HASHED := tests/cuda_villains/cuda_villains_kernels.cu
 cuda_villains_CFLAGS := $(cuda_includes) -I$(cuda_made)
 cuda_villains_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
@@ -129,16 +131,17 @@ cuda_test_flags := -isystem $(cuda_test_root)/include -isystem $(cuda_test_root)
 cuda_host_objs  := $(cuda_host:%=$(BUILD)/obj/backends/cuda/cuda_%.o)
 cuda_stage_objs := $(patsubst %,$(BUILD)/obj/tests/fake_cuda/fake_cuda_%.o,rows stage)
 $(cuda_host_objs) $(cuda_stage_objs): CPPFLAGS_ALL += $(cuda_test_flags) -DASSAY_SOURCE_COUNT=1
-cuda_tests := $(patsubst %,$(BUILD)/tests/%,test_cuda test_cuda_launch test_cuda_measure)
+cuda_tests := $(patsubst %,$(BUILD)/tests/%,test_cuda test_cuda_launch test_cuda_measure test_cuda_probe)
 $(cuda_tests): $(cuda_host_objs) $(cuda_stage_objs)
 # The library once more: what these objects need of it comes behind them.
 test_cuda_LIBS := $(BUILD)/lib/libassay.a
 test_cuda_launch_LIBS := $(test_cuda_LIBS)
 test_cuda_measure_LIBS := $(test_cuda_LIBS)
+test_cuda_probe_LIBS := $(test_cuda_LIBS)
 test_objs += $(cuda_host_objs) $(cuda_stage_objs)
 
 FAKE_CUDA := $(BUILD)/tests/fake_cuda/libfake_cuda.so
-$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti memory nvml script stream villains) \
+$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti memory nvml probe script stream villains) \
     $(wildcard tests/fake_cuda/*.h) $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK $@)

@@ -15,7 +15,8 @@
     X(softmax)        \
     X(layer_norm)     \
     X(rms_norm)       \
-    X(sum)
+    X(sum)            \
+    X(probe)
 
 #define X(stem)                                \
     extern const cuda_image cuda_image_##stem; \

@@ -8,6 +8,7 @@
 
 #include "backends/cuda/cuda_instance.h"
 #include "backends/cuda/cuda_manifest.h"
+#include "backends/cuda/cuda_probe.h"
 
 static bool is_called(const char *library, const char *name)
 {
@@ -73,4 +74,5 @@ const assay_backend cuda_backend = {
     .host_alloc = cuda_host_alloc,
     .host_free = cuda_host_free,
     .peer_copy = cuda_peer_copy,
+    .probe = cuda_probe,
 };

@@ -20,6 +20,8 @@ nvcc_newest := $(lastword $(nvcc_archs))
 NVCC_FLAGS := -O3 --fmad=false -std=c++17 \
     $(foreach a,$(filter-out $(nvcc_newest),$(nvcc_archs)),-gencode arch=compute_$(a),code=sm_$(a)) \
     -gencode arch=compute_$(nvcc_newest),code=[sm_$(nvcc_newest),compute_$(nvcc_newest)]
+# Probes use what 9.0 alone has, which no other kernel does.
+nvcc_flags_of = $(if $(filter %cuda_probe.cu,$(1)),$(subst _90,_90a,$(NVCC_FLAGS)),$(NVCC_FLAGS))
 
 # Sanitized builds have the same kernels: those are made once, beside the builds.
 cuda_made := $(if $(filter build build/%,$(BUILD)),build,$(BUILD))/cuda
@@ -34,14 +36,14 @@ cuda_sizes := $(BUILD)/gen/cuda_image_sizes.h
 
 # What enters the hash of a .cu file beside its tokens: flags, and which nvcc this is.
 nvcc_version := $(lastword $(shell $(NVCC) --version | grep -o 'V[0-9.]*'))
-$(foreach f,$(cuda_HASHED),$(eval CFLAGS_$(f) := $(NVCC_FLAGS) nvcc-$(nvcc_version)))
+$(foreach f,$(cuda_HASHED),$(eval CFLAGS_$(f) := $(call nvcc_flags_of,$(f)) nvcc-$(nvcc_version)))
 
 # What ptxas says of registers and spills is kept for the tests.
 $(cuda_fatbins): $(cuda_made)/%.fatbin: backends/cuda/kernels/%.cu $(cuda_headers) $(NVCC) \
     backends/cuda/rules.mk
 	@mkdir -p $(@D)
 	$(call say,NVCC $@)
-	$(Q)$(NVCC) -fatbin $(NVCC_FLAGS) -Xptxas -v -I. $< -o $@ 2>$(@:.fatbin=.ptxas) || \
+	$(Q)$(NVCC) -fatbin $(call nvcc_flags_of,$<) -Xptxas -v -I. $< -o $@ 2>$(@:.fatbin=.ptxas) || \
 	    { cat $(@:.fatbin=.ptxas) >&2; exit 1; }
 
 $(cuda_texts): $(cuda_made)/%.text: backends/cuda/kernels/%.cu $(cuda_headers) scripts/flatten

@@ -16,6 +16,8 @@
  *     sm=N              compute capability, 90 by default
  *     memory=N          bytes of each device; default 1 GiB
  *     ns=N gap=N        a kernel takes ns, and each launch that is in no graph gap before it
+ *     ghz=R stretch=R   cycles a ns; what the driver's clocks make of a ns that a probe spins
+ *     bytes_per_ns=R round_ns=R   of probes that copy, of a round of one that computes
  *     fail=CALL:AT:N    the AT-th call of this name from now on (1: the next) returns N; one of the
  *                       errors that poison a context does so; fail=CALL:AT:N:TIMES: so many do
  *     hold release      events recorded from now on have not passed until they are waited for;
@@ -33,6 +35,7 @@
  *     fake_count(p)          one more in the uint32_t at p
  *     fake_bad()             an illegal address, which is told by the next wait
  *     assay_empty()          nothing
+ *     probe_...              those of cuda_probe.cu: spins do not wait, arithmetic does nothing
  *     v_*                    those of tests/cuda_villains; v_add takes `ns` once more a round */
 #ifndef ASSAY_TESTS_FAKE_CUDA_H
 #define ASSAY_TESTS_FAKE_CUDA_H

@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/cuda_images.h"
 #include "backends/cuda/cuda_manifest.h"
 
 static const unsigned char code[] = "FAKE code";
 static const unsigned char elsewhere[] = "code of another machine";
 static const cuda_image image = {"fake.cu", code, sizeof code};
 static const cuda_image foreign = {"foreign.cu", elsewhere, sizeof elsewhere};
+const cuda_image cuda_image_probe = {"cuda_probe.cu", code, sizeof code};
 static const cuda_grid one = {.groups = {1, 1, 1}, .threads = {1, 1, 1}};
 
 fake_shape fake_row_shape;

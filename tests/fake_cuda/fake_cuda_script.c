@@ -16,7 +16,11 @@ fake_driver fake = {.lock = PTHREAD_MUTEX_INITIALIZER,
                     .memory = (size_t)1 << 30,
                     .ns = 1000.0,
                     .clock_mhz = 1980,
-                    .reasons = 4};
+                    .reasons = 4,
+                    .ghz = 2.0,
+                    .stretch = 1.0,
+                    .bytes_per_ns = 1000.0,
+                    .round_ns = 100.0};
 
 static _Thread_local struct CUctx_st *current;
 
@@ -76,6 +80,14 @@ static void read_number(const char *name, const char *value)
         fake.ns = number;
     else if (strcmp(name, "gap") == 0)
         fake.gap = number;
+    else if (strcmp(name, "ghz") == 0)
+        fake.ghz = number;
+    else if (strcmp(name, "stretch") == 0)
+        fake.stretch = number;
+    else if (strcmp(name, "bytes_per_ns") == 0)
+        fake.bytes_per_ns = number;
+    else if (strcmp(name, "round_ns") == 0)
+        fake.round_ns = number;
     else if (strcmp(name, "cupti") == 0)
         fake.cupti = (int)number;
     else if (strcmp(name, "lose") == 0)

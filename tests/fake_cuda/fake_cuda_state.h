@@ -68,6 +68,7 @@ typedef struct fake_driver {
     int order[FAKE_DEVICES];
     size_t memory, used[FAKE_DEVICES];
     double ns, gap;
+    double ghz, stretch, bytes_per_ns, round_ns; /* of probes */
     fake_fail fails[FAKE_FAILS];
     fake_count counts[FAKE_NAMES];
     bool is_held, cannot_capture, is_ready;
@@ -103,6 +104,9 @@ typedef struct fake_kernel {
     int weight;   /* the argument (1: the first) that says how many times `ns` it takes; 0: once */
 } fake_kernel;
 extern const fake_kernel fake_villains[]; /* until one has no name */
+extern const fake_kernel fake_probes[];   /* the same */
+/* What a probe takes beside `ns`; others 0. */
+double fake_probe_ns(const fake_kernel *k, const uint64_t *arguments);
 
 /* Lock held. */
 void fake_run(struct CUctx_st *context, const fake_node *node);

@@ -173,12 +173,18 @@ static const fake_kernel kernels[] = {{"fake_add", 4, add, false, 0},
                                       {"fake_count", 1, count, false, 0},
                                       {"fake_bad", 0, bad, false, 0},
                                       {"assay_empty", 0, empty, false, 0}};
-enum { KERNELS = sizeof kernels / sizeof *kernels, MOST_KERNELS = 32 };
+enum { KERNELS = sizeof kernels / sizeof *kernels, MOST_KERNELS = 64 };
 
-/* Ours, then the villains; NULL behind them. */
+/* Ours, then the probes, then the villains; NULL behind them. */
 static const fake_kernel *kernel_at(int i)
 {
-    const fake_kernel *k = i < KERNELS ? &kernels[i] : &fake_villains[i - KERNELS];
+    int probes = 0;
+
+    while (fake_probes[probes].name != NULL)
+        probes++;
+    const fake_kernel *k = i < KERNELS            ? &kernels[i]
+                           : i < KERNELS + probes ? &fake_probes[i - KERNELS]
+                                                  : &fake_villains[i - KERNELS - probes];
 
     return k->name != NULL ? k : NULL;
 }
@@ -194,9 +200,11 @@ void fake_run(struct CUctx_st *context, const fake_node *node)
 
 static double ns_of(const fake_node *node)
 {
-    const int weight = kernel_at(node->kernel)->weight;
+    const fake_kernel *k = kernel_at(node->kernel);
+    const int weight = k->weight;
 
-    return fake.ns * (weight > 0 ? 1.0 + (double)node->arguments[weight - 1] : 1.0);
+    return fake.ns * (weight > 0 ? 1.0 + (double)node->arguments[weight - 1] : 1.0) +
+           fake_probe_ns(k, node->arguments);
 }
 
 struct CUmod_st {
