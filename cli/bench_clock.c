@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "cli/bench_rows.h"
+#include "tuner/clock_proof.h"
 #include "tuner/core_clock.h"
 #include "tuner/stats.h"
 
@@ -20,29 +21,6 @@
 #define FIRST   2048u
 #define CHAINS  2
 #define STEPS   2000
-
-/* Of the least squares line through the low deciles of a block. */
-typedef struct line {
-    double at_zero, slope;
-    double off; /* 1 - R^2 */
-} line;
-
-static line fit(const double *x, const double *y, size_t n)
-{
-    double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        mx += x[i] / (double)n;
-        my += y[i] / (double)n;
-    }
-    for (size_t i = 0; i < n; i++) {
-        xx += (x[i] - mx) * (x[i] - mx);
-        xy += (x[i] - mx) * (y[i] - my);
-        yy += (y[i] - my) * (y[i] - my);
-    }
-    const double slope = xy / xx;
-    return (line){my - slope * mx, slope, yy > 0 ? fmax(0, 1 - slope * xy / yy) : 0};
-}
 
 static double length_of(size_t i)
 {
@@ -62,7 +40,8 @@ static assay_status low_decile(const double *samples, double *out)
 }
 
 /* All chains and lengths in turn, so that what the machine does meanwhile is done to all. */
-static assay_status time_block(line lines[CHAINS])
+/* lines: through the low deciles of a block. */
+static assay_status time_block(assay__line lines[CHAINS])
 {
     static double ns[CHAINS][LENGTHS][SAMPLES];
     double x[LENGTHS], y[LENGTHS];
@@ -76,7 +55,7 @@ static assay_status time_block(line lines[CHAINS])
             x[l] = length_of(l);
             ASSAY_TRY(low_decile(ns[c][l], &y[l]));
         }
-        lines[c] = fit(x, y, LENGTHS);
+        lines[c] = assay__line_fit(x, y, LENGTHS);
     }
     return ASSAY_OK;
 }
@@ -104,9 +83,10 @@ static assay_status add_chains(assay__bench_rows *r)
     double three[BLOCKS], off[BLOCKS], reading[BLOCKS], cycles[BLOCKS];
 
     for (size_t i = 0; i < BLOCKS; i++) {
-        line lines[CHAINS];
+        assay__line lines[CHAINS];
         ASSAY_TRY(time_block(lines));
-        const line *add = &lines[ASSAY__CHAIN_ADD], *multiply = &lines[ASSAY__CHAIN_MULTIPLY];
+        const assay__line *add = &lines[ASSAY__CHAIN_ADD],
+                          *multiply = &lines[ASSAY__CHAIN_MULTIPLY];
         three[i] = fabs(multiply->slope / add->slope / 3 - 1);
         off[i] = fmax(add->off, multiply->off);
         reading[i] = fabs(add->at_zero - READING_NS);

@@ -4,7 +4,7 @@
  *
  * Like there the value is the best run, for a peak is what can be reached; lo..hi is the range of
  * the runs, which shows how far the rest of the machine came between. */
-#include "cli/bench_rows.h"
+#include "cli/bench_device.h"
 
 #include "support/json.h"
 #include "tuner/stats.h"
@@ -21,7 +21,7 @@ static const char *unit_text(const char *unit)
     return unit[0] == 'f' ? "flop/ns" : unit[0] == 'c' ? "call/ns" : "byte/ns";
 }
 
-static assay_status add_peak(const json_t *peak, assay__bench_rows *r)
+assay_status assay__bench_add_peak(const json_t *peak, const char *prefix, assay__bench_rows *r)
 {
     assay_sample_summary summary;
     double values[MAX_RUNS];
@@ -38,7 +38,7 @@ static assay_status add_peak(const json_t *peak, assay__bench_rows *r)
     for (size_t i = 0; i < n; i++)
         values[i] = json_number_value(json_array_get(list, i));
     ASSAY_TRY(assay__stats_summarise(values, n, 0, &summary));
-    (void)snprintf(what, sizeof what, ROW_TITLE "%s", name);
+    (void)snprintf(what, sizeof what, "%s%s", prefix, name);
     ASSAY_TRY(assay__bench_add(r, what, unit_text(unit), summary.max, &row));
     row->lo = summary.min;
     row->hi = summary.max;
@@ -59,7 +59,7 @@ assay_status assay__bench_peaks(const assay__bench_options *o, assay__bench_rows
     if (status == ASSAY_OK)
         status = assay__json_get_array(reply, "peaks", &list);
     for (size_t i = 0; status == ASSAY_OK && i < json_array_size(list); i++)
-        status = add_peak(json_array_get(list, i), r);
+        status = assay__bench_add_peak(json_array_get(list, i), ROW_TITLE, r);
     json_decref(reply);
     assay__worker_stop(&worker);
     return status;

@@ -94,7 +94,11 @@ const char *assay__bench_met(const assay__bench_row *row)
 {
     if (isnan(row->goal) && isnan(row->floor))
         return "info";
-    if (row->by_interval)
-        return row->hi <= row->goal ? "yes" : row->lo > row->goal ? "no" : "undecided";
+    if (row->by_interval) {
+        const double floor = isnan(row->floor) ? -INFINITY : row->floor;
+        return row->hi <= row->goal && row->lo >= floor ? "yes"
+               : row->lo > row->goal || row->hi < floor ? "no"
+                                                        : "undecided";
+    }
     return row->value <= row->goal || row->value >= row->floor ? "yes" : "no";
 }

@@ -21,7 +21,7 @@ typedef struct assay__bench_row {
     size_t n;                /* samples behind the value */
     double peer_value;
     double goal;      /* value is to be at most this */
-    double floor;     /* value is to be at least this */
+    double floor;     /* value is to be at least this; with a goal, too, between the two */
     bool by_interval; /* judged by all of lo..hi: few trials or rounds show little */
 } assay__bench_row;
 
@@ -64,6 +64,7 @@ assay_status assay__bench_ingest(const assay__bench_options *o, assay__bench_row
 assay_status assay__bench_clock(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_peaks(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_stays(const assay__bench_options *o, assay__bench_rows *r);
+assay_status assay__bench_devices(const assay__bench_options *o, assay__bench_rows *r);
 assay_status assay__bench_twins(const assay__bench_options *o, assay__bench_rows *r);
 
 #endif

@@ -161,14 +161,45 @@ static assay_status do_device(assay__worker_state *s, json_t *request, assay__me
     return assay__worker_device(s, request, reply);
 }
 
+static assay_status do_device_peaks(assay__worker_state *s, json_t *request, assay__message *m,
+                                    json_t *reply)
+{
+    (void)m;
+    return assay__worker_device_peaks(s, request, reply);
+}
+
+static assay_status do_probe(assay__worker_state *s, json_t *request, assay__message *m,
+                             json_t *reply)
+{
+    (void)m;
+    return assay__worker_probe(s, request, reply);
+}
+
+static assay_status do_products(assay__worker_state *s, json_t *request, assay__message *m,
+                                json_t *reply)
+{
+    (void)m;
+    return assay__worker_products(s, request, reply);
+}
+
 static const assay__worker_command commands[] = {
-    {"hello", do_hello},         {"device", do_device},
-    {"bindings", do_bindings},   {"can_run", do_can_run},
-    {"prepare", do_prepare},     {"run", do_run},
-    {"time", do_time},           {"wide", do_wide},
-    {"peaks", do_peaks},         {"load", do_load},
-    {"counters", do_counters},   {"count", do_count},
-    {"transfers", do_transfers}, {NULL, NULL},
+    {"hello", do_hello},
+    {"device", do_device},
+    {"bindings", do_bindings},
+    {"can_run", do_can_run},
+    {"prepare", do_prepare},
+    {"run", do_run},
+    {"time", do_time},
+    {"wide", do_wide},
+    {"peaks", do_peaks},
+    {"load", do_load},
+    {"counters", do_counters},
+    {"count", do_count},
+    {"transfers", do_transfers},
+    {"device_peaks", do_device_peaks},
+    {"probe", do_probe},
+    {"products", do_products},
+    {NULL, NULL},
 };
 
 static const assay__worker_command *find_command(const assay__worker_command *list,

@@ -45,6 +45,13 @@
  *   wide     problem, align, threads, descriptors    inputs, result: hi, lo, bound, magnitude
  *   peaks    seconds, spot?                          -> peaks: [{name, unit, samples}],
  *                                                       cache_bytes?
+ *   device_peaks  backend, spot?                     -> as peaks, of its first device
+ *   probe    backend, kind, dtype [number], spans,   kernels of known work, tuner/probe_run.h
+ *            inner?, amount or wanted_ns,            -> spans [ns], amount, clock, resolution_ns,
+ *            bytes? [of copies], late_ns? [the          overhead_ns; of spins: spun_ns,
+ *            host sleeps inside of each launch]         spun_cycles, step_ns
+ *   products backend, dtype [number], n, rounds,     -> zeros, random [ns a call, a round each],
+ *            seed                                       kernel
  *   transfers  seconds                               -> transfers: [{source, target, sizes:
  *                                                       [{bytes, samples}]}], absent: [{memory,
  *                                                       reason}]
@@ -119,6 +126,9 @@ assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assa
 assay_status assay__worker_run(assay__worker_state *s, json_t *request);
 assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply);
 assay_status assay__worker_device(assay__worker_state *s, json_t *request, json_t *reply);
+assay_status assay__worker_device_peaks(assay__worker_state *s, json_t *request, json_t *reply);
+assay_status assay__worker_probe(assay__worker_state *s, json_t *request, json_t *reply);
+assay_status assay__worker_products(assay__worker_state *s, json_t *request, json_t *reply);
 assay_status assay__worker_counters(json_t *reply);
 assay_status assay__worker_count(assay__worker_state *s, json_t *request, json_t *reply);
 /* What is done just before and just after calls that nobody times; end gets how many there were and

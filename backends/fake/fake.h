@@ -20,6 +20,10 @@
  *                     last for ever, or behind it "..." and all of them again; default none
  *   idle_mhz=N        what sm_clock_mhz reads while no launch waits for a synchronize, and
  *                     throttle_reasons says idle then; default 0, it reads as under load
+ *   probe_NAME=X      kernels of known work that there are: flops or bytes a ns (fma_f32, copy,
+ *                     matrix_bf16 ...), ns (empty), ns beyond what was waited (spin_ns,
+ *                     spin_cycles); default none
+ *   ghz=R stretch=R   cycles a ns; what the clock makes of a ns that was waited; default 1
  *   kernel=NAME ...   for this kernel (fake_a, fake_b, fake_c) or "*"; later lines win
  *     variant=V threads=T   only for this choice of the tunable
  *     process=N           only in processes that took number N or a later one, see visits
@@ -54,6 +58,28 @@
 
 enum { FAKE_KERNELS = 3, FAKE_MAX_RULES = 64, FAKE_THREADS = 0, FAKE_VARIANT = 1 };
 
+/* X(name, kind, dtype) */
+#define FAKE_PROBE_MAP(X)           \
+    X(empty, EMPTY, U8)             \
+    X(spin_ns, SPIN_NS, U8)         \
+    X(spin_cycles, SPIN_CYCLES, U8) \
+    X(copy, COPY, U8)               \
+    X(fma_f64, FMA, F64)            \
+    X(fma_f32, FMA, F32)            \
+    X(fma_f16, FMA, F16)            \
+    X(fma_bf16, FMA, BF16)          \
+    X(matrix_f64, MATRIX, F64)      \
+    X(matrix_tf32, MATRIX, F32)     \
+    X(matrix_f16, MATRIX, F16)      \
+    X(matrix_bf16, MATRIX, BF16)    \
+    X(matrix_i8, MATRIX, I8)
+enum {
+#define X(name, kind, dtype) FAKE_PROBE_##name,
+    FAKE_PROBE_MAP(X)
+#undef X
+        FAKE_PROBES
+};
+
 typedef struct fake_rule {
     int kernel;                        /* index, or -1: all */
     int64_t variant, threads, process; /* -1: any */
@@ -79,6 +105,7 @@ typedef struct fake_script {
     uint64_t seed, visit;
     int64_t devices, discrete, memory, nomem, gone;
     double resolution, overhead;
+    double ghz, stretch, probes[FAKE_PROBES]; /* of probes; below 0: there is none */
     char visits[256], stays[256];
     int64_t idle_mhz;
     fake_sensor sensors[FAKE_SENSORS];

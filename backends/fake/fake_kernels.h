@@ -12,4 +12,8 @@ extern const assay_kernel_desc fake_rows[2 * FAKE_KERNELS];
 /* What a duration grows with: n, or batch m n k. */
 double fake_units(const assay_problem *p);
 
+/* Slot probe, and what the launch of one of its kernels took that ran last. */
+assay_status fake_probe(assay_instance *instance, assay_probe *probe);
+double fake_probe_ns(const assay_launch *launch);
+
 #endif

@@ -258,6 +258,21 @@ static assay_status one_span(assay_instance *instance, const assay_measure *what
     return ASSAY_OK;
 }
 
+/* A span of a kernel of known work: always as scripted, and no stay. */
+static assay_status one_probe(assay_instance *instance, const assay_measure *what, size_t *next)
+{
+    double all = 0.0;
+
+    for (size_t i = 0; i < what->inner; i++) {
+        const assay_launch *launch = &what->launches[*next];
+        ASSAY_TRY(assay__host_launch(instance, what->run, launch));
+        all += fake_probe_ns(launch);
+        *next = *next + 1 == what->launch_count ? 0 : *next + 1;
+    }
+    what->sink(what->cookie, all, what->inner);
+    return ASSAY_OK;
+}
+
 /* Before the caller knows of it: whatever is not stored later was lost. */
 static assay_status note_stay(const assay_instance *instance)
 {
@@ -276,16 +291,19 @@ static assay_status fake_measure(assay_instance *instance, const assay_measure *
                                  assay_clock_info *clock)
 {
     int kernel = kernel_of(what->run);
+    const bool is_probe = kernel < 0 && what->launch_count > 0 && what->launches[0].problem == NULL;
     size_t next = 0;
 
-    if (kernel < 0 || what->launch_count == 0 || what->inner == 0 || what->sink == NULL)
+    if ((kernel < 0 && !is_probe) || what->launch_count == 0 || what->inner == 0 ||
+        what->sink == NULL)
         return assay__host_fail(instance, ASSAY_INVALID,
                                 "measure: needs a fake kernel, a sink, launches and inner >= 1");
     if (what->cache == ASSAY_CACHE_HOT && what->launch_count != 1)
         return assay__host_fail(instance, ASSAY_INVALID, "measure: a hot cache needs one launch");
     for (size_t span = 0; span < what->spans; span++)
-        ASSAY_TRY(one_span(instance, what, kernel, &next));
-    if (what->spans > 1) {
+        ASSAY_TRY(is_probe ? one_probe(instance, what, &next)
+                           : one_span(instance, what, kernel, &next));
+    if (what->spans > 1 && !is_probe) {
         ++*stays_of(kernel, what->launches[0].tunables);
         places++;
         ASSAY_TRY(note_stay(instance));
@@ -315,6 +333,7 @@ static const assay_backend backend = {
     .host_alloc = fake_host_alloc,
     .host_free = assay__host_fixed_free,
     .peer_copy = fake_peer_copy,
+    .probe = fake_probe,
 };
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

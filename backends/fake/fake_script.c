@@ -130,6 +130,20 @@ static bool sensor_parse(const char *name, const char *text, fake_sensor *out)
     return true;
 }
 
+static bool set_probe(fake_script *script, const char *name, const char *value)
+{
+    static const char *const names[FAKE_PROBES] = {
+#define X(name, kind, dtype) [FAKE_PROBE_##name] = #name,
+        FAKE_PROBE_MAP(X)
+#undef X
+    };
+
+    for (int i = 0; i < FAKE_PROBES; i++)
+        if (strcmp(names[i], name) == 0)
+            return real_number(value, &script->probes[i]);
+    return false;
+}
+
 static bool set_global(fake_script *script, const char *name, const char *value)
 {
     int64_t number;
@@ -151,6 +165,12 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         return real_number(value, &script->resolution);
     if (strcmp(name, "overhead") == 0)
         return real_number(value, &script->overhead);
+    if (strcmp(name, "ghz") == 0)
+        return real_number(value, &script->ghz) && script->ghz > 0.0;
+    if (strcmp(name, "stretch") == 0)
+        return real_number(value, &script->stretch);
+    if (strncmp(name, "probe_", 6) == 0)
+        return set_probe(script, name + 6, value);
     if (!whole_number(value, &number))
         return false;
     if (strcmp(name, "seed") == 0)
@@ -225,6 +245,9 @@ bool fake_parse(const char *text, fake_script *out, char *why, size_t cap)
     out->gone = INT64_MAX;
     out->resolution = 1.0;
     out->overhead = 20.0;
+    out->ghz = out->stretch = 1.0;
+    for (int i = 0; i < FAKE_PROBES; i++)
+        out->probes[i] = -1.0;
     for (char *statement; good && (statement = strsep(&rest, "\n;")) != NULL;) {
         char *comment = strchr(statement, '#');
         if (comment != NULL)
