@@ -97,12 +97,15 @@ void assay__part_peaks(assay__page *page, const assay__report_set *set,
     static const assay__html_column columns[] = {{"peak", NULL, false},   {"unit", NULL, false},
                                                  {"best", NULL, true},    {"lowest", NULL, true},
                                                  {"highest", NULL, true}, {"n", "runs", true}};
+    static const assay_dtype types[] = {ASSAY_F32, ASSAY_F64, ASSAY_F16, ASSAY_BF16};
     size_t rows = 0;
 
-    ceiling(page, "Ceiling f32, all CPUs", assay__roofline_flops(&place->roof, ASSAY_F32), false);
-    ceiling(page, "Ceiling f64, all CPUs", assay__roofline_flops(&place->roof, ASSAY_F64), false);
-    ceiling(page, "Ceiling f16, all CPUs", assay__roofline_flops(&place->roof, ASSAY_F16), false);
-    ceiling(page, "Ceiling bf16, all CPUs", assay__roofline_flops(&place->roof, ASSAY_BF16), false);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char name[48];
+        (void)snprintf(name, sizeof name, "Ceiling %s%s", assay_dtype_name(types[i]),
+                       place->roof.is_device ? "" : ", all CPUs");
+        ceiling(page, name, assay__roofline_flops(&place->roof, types[i]), false);
+    }
     ceiling(page, "Ceiling of memory", place->roof.bytes_per_ns, true);
     assay__page_table(page, "Measured peaks: the best of n runs, and their range", columns, 6,
                       true);

@@ -74,7 +74,10 @@ static assay_status add_place(void *cookie, const assay__report_deployment *d)
     set->places = bigger;
     assay__report_place *place = &set->places[set->place_count++];
     *place = (assay__report_place){.deployment = d, .is_here = is_here(set->options, d)};
-    assay__roofline_init(&place->roof, (double)d->usable_cpus, d->isa);
+    if (strcmp(d->backend, "cpu") == 0)
+        assay__roofline_init(&place->roof, (double)d->usable_cpus, d->isa);
+    else
+        assay__roofline_init_device(&place->roof);
     return ASSAY_OK;
 }
 

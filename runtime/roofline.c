@@ -15,26 +15,37 @@
 static const struct unit {
     const char *isa, *peak;
     assay__arith arith;
+    bool is_device;
 } units[] = {
-    {"avx2,fma", "fma_f32_avx2_", ASSAY__ARITH_F32},
-    {"avx2,fma", "fma_f64_avx2_", ASSAY__ARITH_F64},
-    {"avx2,fma", "load_cache_avx2_", ASSAY__ARITH_CACHE},
-    {"avx2,fma", "copy_cache_avx2_", ASSAY__ARITH_CACHE},
-    {"avx512f", "fma_f32_avx512_", ASSAY__ARITH_F32},
-    {"avx512f", "fma_f64_avx512_", ASSAY__ARITH_F64},
-    {"avx512f", "load_cache_avx512_", ASSAY__ARITH_CACHE},
-    {"avx512f", "copy_cache_avx512_", ASSAY__ARITH_CACHE},
-    {"avx512_bf16", "dot_bf16_avx512_", ASSAY__ARITH_BF16},
-    {"avx512_fp16", "fma_f16_avx512_", ASSAY__ARITH_F16},
-    {"amx_bf16", "tile_bf16_amx_", ASSAY__ARITH_BF16},
-    {"amx_int8", "tile_i8_amx_", ASSAY__ARITH_I8},
-    {"amx_fp16", NULL, ASSAY__ARITH_F16},
-    {"amx_tf32", NULL, ASSAY__ARITH_F32},
-    {"amx_fp8", NULL, ASSAY__ARITH_I8},
-    {NULL, "fma_f32_portable_", ASSAY__ARITH_F32},
-    {NULL, "fma_f64_portable_", ASSAY__ARITH_F64},
+    {"avx2,fma", "fma_f32_avx2_", ASSAY__ARITH_F32, false},
+    {"avx2,fma", "fma_f64_avx2_", ASSAY__ARITH_F64, false},
+    {"avx2,fma", "load_cache_avx2_", ASSAY__ARITH_CACHE, false},
+    {"avx2,fma", "copy_cache_avx2_", ASSAY__ARITH_CACHE, false},
+    {"avx512f", "fma_f32_avx512_", ASSAY__ARITH_F32, false},
+    {"avx512f", "fma_f64_avx512_", ASSAY__ARITH_F64, false},
+    {"avx512f", "load_cache_avx512_", ASSAY__ARITH_CACHE, false},
+    {"avx512f", "copy_cache_avx512_", ASSAY__ARITH_CACHE, false},
+    {"avx512_bf16", "dot_bf16_avx512_", ASSAY__ARITH_BF16, false},
+    {"avx512_fp16", "fma_f16_avx512_", ASSAY__ARITH_F16, false},
+    {"amx_bf16", "tile_bf16_amx_", ASSAY__ARITH_BF16, false},
+    {"amx_int8", "tile_i8_amx_", ASSAY__ARITH_I8, false},
+    {"amx_fp16", NULL, ASSAY__ARITH_F16, false},
+    {"amx_tf32", NULL, ASSAY__ARITH_F32, false},
+    {"amx_fp8", NULL, ASSAY__ARITH_I8, false},
+    {NULL, "fma_f32_portable_", ASSAY__ARITH_F32, false},
+    {NULL, "fma_f64_portable_", ASSAY__ARITH_F64, false},
+    {NULL, "fma_f64_d", ASSAY__ARITH_F64, true},
+    {NULL, "fma_f32_d", ASSAY__ARITH_F32, true},
+    {NULL, "fma_f16_d", ASSAY__ARITH_F16, true},
+    {NULL, "fma_bf16_d", ASSAY__ARITH_BF16, true},
+    {NULL, "matrix_f64_d", ASSAY__ARITH_F64, true},
+    {NULL, "matrix_tf32_d", ASSAY__ARITH_TF32, true},
+    {NULL, "matrix_f16_d", ASSAY__ARITH_F16, true},
+    {NULL, "matrix_bf16_d", ASSAY__ARITH_BF16, true},
+    {NULL, "matrix_i8_d", ASSAY__ARITH_I8, true},
 };
 enum { UNITS = sizeof units / sizeof *units };
+_Static_assert(sizeof units / sizeof *units <= 32, "missing has a bit for each unit");
 
 /* Products of an arithmetic that one product of a dtype takes, at least; 0: it does not serve.
  * Own: at the dtype's own precision or a wider one.  Split: the operands as sums of narrower
@@ -51,6 +62,24 @@ static const uint8_t split[4][ASSAY__ARITHS] = {
     [1] = {[ASSAY__ARITH_F32] = 1, [ASSAY__ARITH_F16] = 3, [ASSAY__ARITH_BF16] = 3},
     [2] = {[ASSAY__ARITH_F32] = 1, [ASSAY__ARITH_F16] = 1, [ASSAY__ARITH_BF16] = 3},
     [3] = {[ASSAY__ARITH_F32] = 1, [ASSAY__ARITH_F16] = 1, [ASSAY__ARITH_BF16] = 1},
+};
+
+/* On devices libraries take one narrow product where the caller's settings let them, and what comes
+ * of a long sum of those may pass for right: no floor is above that. */
+static const uint8_t split_on_device[4][ASSAY__ARITHS] = {
+    [0] = {[ASSAY__ARITH_F64] = 1, [ASSAY__ARITH_I8] = 21},
+    [1] = {[ASSAY__ARITH_F32] = 1,
+           [ASSAY__ARITH_TF32] = 1,
+           [ASSAY__ARITH_F16] = 1,
+           [ASSAY__ARITH_BF16] = 1},
+    [2] = {[ASSAY__ARITH_F32] = 1,
+           [ASSAY__ARITH_TF32] = 1,
+           [ASSAY__ARITH_F16] = 1,
+           [ASSAY__ARITH_BF16] = 1},
+    [3] = {[ASSAY__ARITH_F32] = 1,
+           [ASSAY__ARITH_TF32] = 1,
+           [ASSAY__ARITH_F16] = 1,
+           [ASSAY__ARITH_BF16] = 1},
 };
 
 /* Row of the tables above; -1: a dtype whose arithmetic is not probed. */
@@ -70,7 +99,7 @@ static int row_of(assay_dtype dtype)
     }
 }
 
-void assay__roofline_init(assay__roofline *roof, double cpus, const char *isa)
+static void init(assay__roofline *roof, double cpus, const char *isa)
 {
     *roof = (assay__roofline){.cpus = cpus,
                               .bytes_per_ns = (double)NAN,
@@ -79,8 +108,22 @@ void assay__roofline_init(assay__roofline *roof, double cpus, const char *isa)
                               .is_isa_known = isa != NULL && isa[0] != '\0'};
     for (size_t i = 0; i < ASSAY__ARITHS; i++)
         roof->arith_per_ns[i] = (double)NAN;
+}
+
+void assay__roofline_init(assay__roofline *roof, double cpus, const char *isa)
+{
+    init(roof, cpus, isa);
     for (size_t i = 0; roof->is_isa_known && i < UNITS; i++)
         if (units[i].isa != NULL && assay_isa_covers(isa, units[i].isa, NULL, 0))
+            roof->missing |= 1u << i;
+}
+
+void assay__roofline_init_device(assay__roofline *roof)
+{
+    init(roof, 0, NULL);
+    roof->is_isa_known = roof->is_device = true;
+    for (size_t i = 0; i < UNITS; i++)
+        if (units[i].is_device)
             roof->missing |= 1u << i;
 }
 
@@ -89,12 +132,12 @@ static bool starts_with(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* 2 of "fma_f32_avx2_t2"; 0 without such an end. */
-static double threads_of(const char *name)
+/* 2 of "fma_f32_avx2_t2", with sign 't'; 0 without such an end. */
+static double count_of(const char *name, char sign)
 {
     const char *at = strrchr(name, '_');
 
-    return at != NULL && at[1] == 't' ? strtod(at + 2, NULL) : 0;
+    return at != NULL && at[1] == sign ? strtod(at + 2, NULL) : 0;
 }
 
 static void raise_to(double *ceiling, double value)
@@ -106,7 +149,8 @@ static void raise_to(double *ceiling, double value)
 static void add_unit(assay__roofline *roof, const char *name, double scaled)
 {
     for (size_t i = 0; i < UNITS; i++) {
-        if (units[i].peak == NULL || !starts_with(name, units[i].peak))
+        if (units[i].peak == NULL || units[i].is_device != roof->is_device ||
+            !starts_with(name, units[i].peak))
             continue;
         raise_to(&roof->arith_per_ns[units[i].arith], scaled);
         if (scaled > 0)
@@ -116,13 +160,14 @@ static void add_unit(assay__roofline *roof, const char *name, double scaled)
 
 void assay__roofline_add(assay__roofline *roof, const char *name, double value)
 {
-    double threads = threads_of(name), scaled = value;
+    double threads = count_of(name, roof->is_device ? 'd' : 't'), scaled = value;
 
     if (!(threads > 0))
         return;
     if (roof->cpus > threads)
         scaled = value * roof->cpus / threads;
-    if (starts_with(name, "copy_nt_") || starts_with(name, "copy_plain_")) {
+    if (starts_with(name, roof->is_device ? "copy_d" : "copy_nt_") ||
+        starts_with(name, "copy_plain_")) {
         raise_to(&roof->bytes_per_ns, value);
         raise_to(&roof->memory_per_ns, value);
     } else if (starts_with(name, "store_nt_") || starts_with(name, "load_memory_")) {
@@ -182,7 +227,9 @@ double assay__roofline_flops_floor(const assay__roofline *roof, assay_dtype dtyp
 {
     int row = row_of(dtype);
 
-    return row < 0 || !roof->is_isa_known ? (double)NAN : flops / best_rate(roof, split[row]);
+    if (row < 0 || !roof->is_isa_known)
+        return (double)NAN;
+    return flops / best_rate(roof, roof->is_device ? split_on_device[row] : split[row]);
 }
 
 double assay__roofline_bytes_floor(const assay__roofline *roof, double bytes, double rotation_bytes)

@@ -2,7 +2,9 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* runtime/roofline.h -- what a machine can do at most, from its measured peaks by name.
  *
- * "fma_f32_avx512_t2" is flop/ns of that arithmetic on two threads, "copy_nt_t1" byte/ns.  The
+ * "fma_f32_avx512_t2" is flop/ns of that arithmetic on two threads, "copy_nt_t1" byte/ns;
+ * "matrix_bf16_d1" and "copy_d1" are those of one device apart from the host.  A roof is of one or
+ * of the other, and takes no peaks of the other's.  The
  * ceiling of all CPUs is the best of the runs, runs on fewer threads scaled up: a peak that a busy
  * neighbour made too low would call good kernels impossible.
  *
@@ -26,6 +28,7 @@ typedef enum assay__arith {
     ASSAY__ARITH_F16,
     ASSAY__ARITH_BF16,
     ASSAY__ARITH_I8,
+    ASSAY__ARITH_TF32, /* of devices: f32 cut to ten bits */
     ASSAY__ARITH_CACHE, /* loads and copies in the first cache */
     ASSAY__ARITHS
 } assay__arith;
@@ -38,10 +41,14 @@ typedef struct assay__roofline {
     double arith_per_ns[ASSAY__ARITHS]; /* flop/ns, of the cache byte/ns; NaN: not measured */
     uint32_t missing;  /* bit i: unit i of the table is here and its peak was not measured */
     bool is_isa_known; /* else there is no floor */
+    bool is_device;    /* of a device apart from the host */
 } assay__roofline;
 
 /* isa: usable instruction sets as in a deployment; NULL or "": not known. */
 void assay__roofline_init(assay__roofline *roof, double cpus, const char *isa);
+/* Of a device apart from the host: every unit that a device may have counts as missing until its
+ * peak is added, since nobody says which it has. */
+void assay__roofline_init_device(assay__roofline *roof);
 /* Raises a ceiling; other names and values that are not above zero do nothing. */
 void assay__roofline_add(assay__roofline *roof, const char *name, double value);
 /* flop/ns of kernels in a dtype; NaN: not known.  Halves may be computed in f32 too. */

@@ -502,6 +502,8 @@ bool assay__sweep_is_fresh(const sweep *s, double age_s, const char *affinity);
 assay_status assay__sweep_transfers(sweep *s);
 /* Measures the peaks again and keeps the better of each. */
 assay_status assay__sweep_peaks_again(sweep *s);
+/* Without any peak yet, of the place that this sweep measures at. */
+void assay__sweep_roof_init(sweep *s);
 /* CPUs that this process may use, as a list of ranges. */
 void assay__sweep_affinity(char *buf, size_t cap);
 /* Is a time below what the machine can do?  `sets`: operand sets that were rotated over.  Before it

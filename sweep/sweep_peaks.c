@@ -108,18 +108,25 @@ static assay_status read_row(const json_t *row, sweep_peak *out)
 
 typedef assay_status (*row_fn)(sweep *s, const sweep_peak *p);
 
+static json_t *request_of(const sweep *s, bool spot)
+{
+    if (s->place != NULL)
+        return json_pack("{s:s, s:s, s:b}", "cmd", "device_peaks", "backend", s->place->name,
+                         "spot", (int)spot);
+    return json_pack("{s:s, s:f, s:b}", "cmd", "peaks", "seconds", spot ? SPOT_S : PROBE_S, "spot",
+                     (int)spot);
+}
+
 static assay_status ask(sweep *s, bool spot, row_fn take)
 {
-    const assay__worker_options options = assay__sweep_worker_options(s, "ref");
+    const assay__worker_options options =
+        assay__sweep_worker_options(s, s->place != NULL ? s->place->name : "ref");
     assay__worker *w = NULL;
     json_t *reply = NULL, *list = NULL;
     assay_status status;
 
     ASSAY_TRY(assay__worker_start(&options, &w));
-    status = assay__worker_call(w,
-                                json_pack("{s:s, s:f, s:b}", "cmd", "peaks", "seconds",
-                                          spot ? SPOT_S : PROBE_S, "spot", (int)spot),
-                                NULL, 0, 120000, &reply);
+    status = assay__worker_call(w, request_of(s, spot), NULL, 0, 120000, &reply);
     if (status == ASSAY_OK)
         status = assay__json_get_array(reply, "peaks", &list);
     if (status == ASSAY_OK && json_is_number(json_object_get(reply, "cache_bytes")))
@@ -145,24 +152,40 @@ static assay_status put_all(sweep *s)
     return ASSAY_OK;
 }
 
+/* What the host can do at most is no floor of another device's times, nor the reverse. */
+void assay__sweep_roof_init(sweep *s)
+{
+    if (s->place != NULL)
+        assay__roofline_init_device(&s->roof);
+    else
+        assay__roofline_init(&s->roof, s->cpus, s->deployment.isa);
+}
+
 static void forget(sweep *s)
 {
     double cache_bytes = s->roof.cache_bytes;
 
     s->peak_count = 0;
-    assay__roofline_init(&s->roof, s->cpus, s->deployment.isa);
+    assay__sweep_roof_init(s);
     s->roof.cache_bytes = cache_bytes;
+}
+
+/* A worker that ended, and whatever a device or its backend says of its probes. */
+static bool is_of_the_probe(const sweep *s, assay_status status)
+{
+    return status == ASSAY_CRASH || status == ASSAY_TIMEOUT || status == ASSAY_NOMEM ||
+           (s->place != NULL && status != ASSAY_OK && status != ASSAY_INTERRUPTED);
 }
 
 static assay_status measure_and_put(sweep *s)
 {
     double begin = assay__sweep_now_s(s);
-    assay_status status = ask(s, false, keep_peak);
+    const assay_status status = ask(s, false, keep_peak);
 
-    if (status == ASSAY_OK)
-        status = put_all(s);
     s->summary->peaks_s += assay__sweep_now_s(s) - begin;
-    if (status != ASSAY_CRASH && status != ASSAY_TIMEOUT && status != ASSAY_NOMEM)
+    if (status == ASSAY_OK)
+        return put_all(s);
+    if (!is_of_the_probe(s, status))
         return status;
     /* Shares and floors are absent then; what is measured stands without them. */
     assay__sweep_warn(s, "the peaks could not be measured: %s", assay_last_error());
@@ -201,6 +224,13 @@ static assay_status compare_spot(sweep *s, const sweep_peak *p)
     return ASSAY_OK;
 }
 
+/* What a device has no probe for is never there. */
+static bool is_whole(const sweep *s)
+{
+    return s->peak_count > 0 &&
+           (s->place != NULL || (s->roof.missing == 0 && !isnan(s->roof.memory_per_ns)));
+}
+
 static assay_status recall(sweep *s, bool *holds)
 {
     double begin = assay__sweep_now_s(s);
@@ -208,26 +238,25 @@ static assay_status recall(sweep *s, bool *holds)
 
     *holds = false;
     ASSAY_TRY(assay__db_each_peak(s->db, s->deployment_row, recall_row, s));
-    if (s->peak_count == 0 || s->roof.missing != 0 || isnan(s->roof.memory_per_ns))
+    if (!is_whole(s))
         return ASSAY_OK;
     status = ask(s, true, compare_spot);
     s->summary->peaks_s += assay__sweep_now_s(s) - begin;
     *holds = status == ASSAY_OK;
+    if (s->place != NULL && is_of_the_probe(s, status))
+        return ASSAY_OK; /* measuring anew tells */
     return status == ASSAY_NOTFOUND || status == ASSAY_NUMERIC ? ASSAY_OK : status;
 }
 
 assay_status assay__sweep_peaks_known(sweep *s)
 {
-    return s->place == NULL ? assay__db_each_peak(s->db, s->deployment_row, recall_row, s)
-                            : ASSAY_OK;
+    return assay__db_each_peak(s->db, s->deployment_row, recall_row, s);
 }
 
 assay_status assay__sweep_peaks(sweep *s)
 {
     bool holds = false;
 
-    if (s->place != NULL)
-        return ASSAY_OK; /* those of the host are none of its */
     assay__sweep_phase(s, "peaks");
     if (!s->o->probe_peaks)
         ASSAY_TRY(recall(s, &holds));

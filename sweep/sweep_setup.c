@@ -383,8 +383,7 @@ assay_status assay__sweep_setup(sweep *s)
     if (s->deployment.usable_cpus > 0)
         s->cpus = s->deployment.usable_cpus;
     ASSAY_TRY(open_rows(s));
-    /* What the host can do at most is no floor of another device's times. */
-    assay__roofline_init(&s->roof, s->cpus, s->place == NULL ? s->deployment.isa : NULL);
+    assay__sweep_roof_init(s);
     return make_problems(s);
 }
 

@@ -43,6 +43,79 @@ START_TEST(widest_unit_is_the_ceiling)
 }
 END_TEST
 
+static void begin_device(void)
+{
+    assay__roofline_init_device(&roof);
+    roof.cache_bytes = 1000;
+}
+
+START_TEST(device_has_no_floor_until_all_that_may_serve_is_measured)
+{
+    static const char *const others[] = {"matrix_tf32_d1", "matrix_f16_d1", "fma_f16_d1",
+                                         "fma_bf16_d1"};
+
+    begin_device();
+    ck_assert_double_nan(assay__roofline_flops(&roof, ASSAY_F32));
+    add("fma_f32_d1", 60);
+    add("matrix_bf16_d1", 900);
+    ck_near(assay__roofline_flops(&roof, ASSAY_F32), 60);           /* a share of its own unit */
+    ck_assert_double_nan(assay__roofline_flops(&roof, ASSAY_BF16)); /* fma_bf16 is not measured */
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_double_nan(assay__roofline_flops_floor(&roof, ASSAY_F32, 9000));
+        add(others[i], 100);
+    }
+    /* One narrow product may pass for one of f32 in a long sum. */
+    ck_near(assay__roofline_flops_floor(&roof, ASSAY_F32, 9000), 10);
+    ck_near(assay__roofline_flops_floor(&roof, ASSAY_F16, 9000), 10);
+    ck_near(assay__roofline_flops(&roof, ASSAY_BF16), 900);
+    ck_near(assay__roofline_flops(&roof, ASSAY_F16), 100);
+    /* f64 as 21 products of bytes. */
+    add("fma_f64_d1", 30);
+    add("matrix_f64_d1", 60);
+    ck_near(assay__roofline_flops(&roof, ASSAY_F64), 60);
+    ck_assert_double_nan(assay__roofline_flops_floor(&roof, ASSAY_F64, 9000));
+    add("matrix_i8_d1", 2100);
+    ck_near(assay__roofline_flops_floor(&roof, ASSAY_F64, 9000), 90);
+}
+END_TEST
+
+START_TEST(device_keeps_of_a_round_what_its_cache_holds)
+{
+    begin_device();
+    ck_assert_double_nan(assay__roofline_bytes_floor(&roof, 4000, 4000));
+    add("copy_d1", 10);
+    ck_near(assay__roofline_bytes_floor(&roof, 4000, 4000), 300);
+    ck_near(assay__roofline_bytes_floor(&roof, 4000, 0), 0); /* hot */
+    roof.cache_bytes = (double)NAN;
+    ck_assert_double_nan(assay__roofline_bytes_floor(&roof, 4000, 4000));
+}
+END_TEST
+
+START_TEST(device_and_host_take_no_peaks_of_each_other)
+{
+    begin_device();
+    add("fma_f32_avx2_t2", 100);
+    add("fma_f32_t1", 100);
+    add("copy_nt_t1", 100);
+    add("copy_plain_t1", 100);
+    add("load_memory_t1", 100);
+    ck_assert_double_nan(assay__roofline_flops(&roof, ASSAY_F32));
+    ck_assert_double_nan(roof.bytes_per_ns);
+    ck_assert_double_nan(roof.memory_per_ns);
+    begin("avx2 fma");
+    add("fma_f32_d1", 100);
+    add("matrix_bf16_d1", 100);
+    add("copy_d1", 100);
+    add("copy_nt_d1", 100);
+    ck_assert_double_nan(assay__roofline_flops(&roof, ASSAY_F32));
+    ck_assert_double_nan(roof.memory_per_ns);
+    for (size_t i = 0; i < ASSAY__ARITHS; i++)
+        ck_assert_double_nan(roof.arith_per_ns[i]);
+    add("fma_f32_avx2_t2", 70);
+    ck_near(assay__roofline_flops(&roof, ASSAY_F32), 70);
+}
+END_TEST
+
 START_TEST(tiles_serve_halves_and_bound_what_is_split)
 {
     begin("amx_bf16 amx_int8 avx2 avx512_bf16 avx512_fp16 fma");
@@ -265,6 +338,9 @@ int main(void)
     TCase *t = tcase_create("roofline"), *files = tcase_create("files");
 
     tcase_add_test(t, widest_unit_is_the_ceiling);
+    tcase_add_test(t, device_has_no_floor_until_all_that_may_serve_is_measured);
+    tcase_add_test(t, device_keeps_of_a_round_what_its_cache_holds);
+    tcase_add_test(t, device_and_host_take_no_peaks_of_each_other);
     tcase_add_test(t, tiles_serve_halves_and_bound_what_is_split);
     tcase_add_test(t, unknown_units_leave_no_floor);
     tcase_add_test(t, bytes_may_come_from_a_cache);
