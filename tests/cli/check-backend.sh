@@ -130,6 +130,12 @@ crooked timestamps measure_spans 'it has device_timestamps, and its slot measure
 crooked counters measure_spans 'it has hardware_counters, and its slot measure reports quality *'
 crooked grid features_have_their_slots 'its profile says grid_sync, and its manifest has no slot grid_fits'
 crooked pinned_twice memory_pinned 'host_free(pinned) gave OK instead of FREED*'
+crooked probe_run probe_does_its_work 'a spin of ns is offered without a function to run'
+crooked probe_short probe_does_its_work 'a spin of ns, asked for 4000, says that it waited for 3999'
+crooked probe_copy probe_does_its_work 'after a copy: byte 3999 *'
+crooked probe_work probe_does_its_work 'a copy does a work of 0'
+crooked probe_status probe_does_its_work 'an empty kernel gave DEVICE instead of UNSUPPORTED*'
+crooked probe_silent probe_does_its_work 'an empty kernel gave UNSUPPORTED and left no text*'
 crooked crash memory_alloc_free '*signal 6*in slot free*'
 export ASSAY_CHECK_LIMIT_S=1
 crooked hang memory_alloc_free 'no reply within 1000 ms*killed*in slot free*'

@@ -202,6 +202,41 @@ static assay_status metrics(assay_instance *instance, assay_metric *out, size_t 
     return ASSAY_OK;
 }
 
+/* ---- kernels of known work ---- */
+
+static assay_status run_spin(const assay_launch *launch)
+{
+    const assay_probe_spun spun = {
+        .ns = (uint64_t)launch->tunables[0] - (crooked_is("probe_short") ? 1 : 0), .step_ns = 1};
+
+    memcpy(assay_tensor_data(&launch->operands[0]), &spun, sizeof spun);
+    return ASSAY_OK;
+}
+
+static assay_status run_copy(const assay_launch *launch)
+{
+    memcpy(assay_tensor_data(&launch->operands[1]), assay_tensor_data(&launch->operands[0]),
+           (size_t)launch->tunables[0] - (crooked_is("probe_copy") ? 1 : 0));
+    return ASSAY_OK;
+}
+
+static assay_status probe(assay_instance *instance, assay_probe *out)
+{
+    if (out->kind == ASSAY_PROBE_SPIN_NS) {
+        out->operand_count = 1;
+        out->run = crooked_is("probe_run") ? NULL : run_spin;
+        return ASSAY_OK;
+    }
+    if (out->kind == ASSAY_PROBE_COPY) {
+        out->operand_count = 2;
+        out->run = run_copy;
+        out->work_per_amount = crooked_is("probe_work") ? 0.0 : 2.0;
+        return ASSAY_OK;
+    }
+    return assay__host_fail(instance, crooked_is("probe_status") ? ASSAY_DEVICE : ASSAY_UNSUPPORTED,
+                            "%s", crooked_is("probe_silent") ? "" : "probe: there is none");
+}
+
 static const assay_backend backend = {
     .struct_size = sizeof(assay_backend),
     .abi_version = ASSAY_PLUGIN_ABI,
@@ -238,6 +273,7 @@ static const assay_backend backend = {
     .event_elapsed = assay__host_event_elapsed,
     .metrics = metrics,
     .inject = assay__host_inject,
+    .probe = probe,
 };
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
