@@ -31,3 +31,29 @@ assay_status assay__deployment_of(const char *name, const assay__backend *backen
     ASSAY_TRY(assay__backend_device_info(backend, device, &info));
     return assay_deployment_read(name, info.name, info.architecture, info.driver, out);
 }
+
+/* A device that cannot be asked is not known to be alike. */
+static bool is_alike(const char *name, const assay__backend *backend, size_t device,
+                     const assay_digest *digest)
+{
+    assay_deployment other;
+    assay_digest of_other;
+
+    if (assay__deployment_of(name, backend, device, &other) != ASSAY_OK)
+        return false;
+    assay_deployment_digest(&other, &of_other);
+    return assay_digest_equal(&of_other, digest);
+}
+
+assay_status assay__deployment_place(const char *name, const assay__backend *backend, size_t device,
+                                     assay_deployment *out, size_t *place)
+{
+    assay_digest digest;
+
+    ASSAY_TRY(assay__deployment_of(name, backend, device, out));
+    assay_deployment_digest(out, &digest);
+    *place = 0;
+    for (size_t i = 0; i < device; i++)
+        *place += is_alike(name, backend, i, &digest);
+    return ASSAY_OK;
+}

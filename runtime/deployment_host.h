@@ -18,4 +18,9 @@ assay_status assay__deployment_host(assay_deployment *out);
 assay_status assay__deployment_of(const char *name, const assay__backend *backend, size_t device,
                                   assay_deployment *out);
 
+/* The same, and the device's place among those of this backend that share its deployment: unlike
+ * its number, no device of another model changes that. */
+assay_status assay__deployment_place(const char *name, const assay__backend *backend, size_t device,
+                                     assay_deployment *out, size_t *place);
+
 #endif

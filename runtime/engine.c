@@ -238,15 +238,18 @@ void assay__add_rates(assay_context *context, assay_device_profile *profile)
 /* What was measured on a device elsewhere is valid in a deployment of its own. */
 static assay_status find_routes(assay_engine *engine)
 {
+    const char *const name = assay_engine_name(engine);
     char hex[ASSAY_DIGEST_HEX];
     assay_deployment there;
     assay_digest digest;
+    size_t place = engine->device;
 
     engine->routes = engine->context;
+    if (engine->profile.location != ASSAY_LOCATION_CPU)
+        ASSAY_TRY(assay__deployment_place(name, &engine->backend, engine->device, &there, &place));
+    (void)snprintf(engine->memory, sizeof engine->memory, "%s:%zu", name, place);
     if (engine->profile.location == ASSAY_LOCATION_CPU)
         return ASSAY_OK;
-    ASSAY_TRY(
-        assay__deployment_of(assay_engine_name(engine), &engine->backend, engine->device, &there));
     assay_deployment_digest(&there, &digest);
     assay_digest_format(&digest, hex);
     return assay__context_branch(engine->context, hex, &engine->routes);

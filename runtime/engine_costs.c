@@ -9,9 +9,10 @@
 #include "runtime/error.h"
 #include "runtime/pick_internal.h"
 
-static void name_memory(const assay_engine *engine, char out[ASSAY__MEMORY_MAX])
+/* For who asks: by the number that he knows. */
+static void tell_memory(const assay_engine *engine, char *out, size_t cap)
 {
-    (void)snprintf(out, ASSAY__MEMORY_MAX, "%s:%zu", assay_engine_name(engine), engine->device);
+    (void)snprintf(out, cap, "%s:%zu", assay_engine_name(engine), engine->device);
 }
 
 static bool look_up(assay_context *routes, const char *from, const char *to, uint64_t bytes,
@@ -28,21 +29,22 @@ static bool look_up(assay_context *routes, const char *from, const char *to, uin
     out->median_ns = price[0];
     out->lo_ns = price[1];
     out->hi_ns = price[2];
-    (void)snprintf(out->from, sizeof out->from, "%s", from);
-    (void)snprintf(out->to, sizeof out->to, "%s", to);
     return true;
 }
 
 bool assay__engine_transfer_cost(assay_engine *engine, const void *host, uint64_t bytes, bool up,
                                  assay_transfer_cost *out)
 {
-    char own[ASSAY__MEMORY_MAX];
+    const char *const own = engine->memory;
     const char *const there = host != NULL && assay__pinned_holds(&engine->pinned, host, bytes)
                                   ? ASSAY__HOST_PINNED
                                   : ASSAY__HOST_PAGEABLE;
 
-    name_memory(engine, own);
-    return look_up(engine->routes, up ? there : own, up ? own : there, bytes, out);
+    if (!look_up(engine->routes, up ? there : own, up ? own : there, bytes, out))
+        return false;
+    (void)snprintf(up ? out->from : out->to, sizeof out->from, "%s", there);
+    tell_memory(engine, up ? out->to : out->from, sizeof out->from);
+    return true;
 }
 
 /* The caller's struct may be shorter. */
@@ -88,21 +90,19 @@ assay_status assay_engine_download_cost(assay_engine *engine, const void *to, ui
 
 /* ---- between two devices ---- */
 
-/* Device to device, as one of the two says: each device has a deployment of its own, and either may
- * have measured the pair. */
+/* Device to device, which is stored with the one that it goes to. */
 static bool by_peer(const assay_engine *from, const assay_engine *to, uint64_t bytes,
                     assay_transfer_cost *out)
 {
-    assay_context *const routes[2] = {to->routes, from->routes};
-    char source[ASSAY__MEMORY_MAX], target[ASSAY__MEMORY_MAX];
+    char source[ASSAY__MEMORY_MAX];
 
-    name_memory(from, source);
-    name_memory(to, target);
-    for (int i = 0; i < 2; i++)
-        if (look_up(routes[i], source, target, bytes, out) &&
-            out->path == (from == to ? ASSAY_PATH_COPY : ASSAY_PATH_PEER))
-            return true;
-    return false;
+    assay__memory_seen_from(from->memory, from->routes->deployment, to->routes->deployment, source);
+    if (!look_up(to->routes, source, to->memory, bytes, out) ||
+        out->path != (from == to ? ASSAY_PATH_COPY : ASSAY_PATH_PEER))
+        return false;
+    tell_memory(from, out->from, sizeof out->from);
+    tell_memory(to, out->to, sizeof out->to);
+    return true;
 }
 
 /* Down into memory of the library's, then up. */

@@ -11,6 +11,7 @@
 #include "runtime/backend_slots.h"
 #include "runtime/host_pinned.h"
 #include "runtime/plugin_set.h"
+#include "runtime/transfer_price.h"
 
 /* What typed calls count; the names of assay_metric behind "engine_", in this order. */
 #define ASSAY__ENGINE_METRICS(X) \
@@ -52,8 +53,9 @@ struct assay_engine {
     pthread_cond_t idle;  /* the last call has left, or a recovery has ended */
     bool is_recovering;   /* with `life` */
     size_t device;
-    assay_device_profile profile; /* of `device`; const while initialised */
-    assay__pinned pinned;         /* of host_alloc */
+    char memory[ASSAY__MEMORY_MAX]; /* its name in rows of transfers; set by init */
+    assay_device_profile profile;   /* of `device`; const while initialised */
+    assay__pinned pinned;           /* of host_alloc */
     _Atomic uint64_t counts[ASSAY__ENGINE_COUNTS];
     assay__trace trace;
 };

@@ -4,6 +4,7 @@
 #include "runtime/transfer_price.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const path_names[ASSAY_PATH_COUNT] = {[ASSAY_PATH_SAME] = "same",
@@ -11,6 +12,15 @@ static const char *const path_names[ASSAY_PATH_COUNT] = {[ASSAY_PATH_SAME] = "sa
                                                          [ASSAY_PATH_PEER] = "peer",
                                                          [ASSAY_PATH_COPY] = "copy",
                                                          [ASSAY_PATH_STAGING] = "staging"};
+
+void assay__memory_seen_from(const char *memory, const char *own, const char *of,
+                             char out[ASSAY__MEMORY_MAX])
+{
+    if (strcmp(own, of) == 0)
+        (void)snprintf(out, ASSAY__MEMORY_MAX, "%s", memory);
+    else
+        (void)snprintf(out, ASSAY__MEMORY_MAX, "%.40s@%.16s", memory, own);
+}
 
 const char *assay__transfer_path_name(assay_path path)
 {

@@ -10,11 +10,18 @@
 
 #include "assay/plugin.h"
 
-/* Memories are named "host:pageable", "host:pinned" and "<backend>:<device>", "cpu:0".  Pinned is
- * what the slot host_alloc of the device's backend gave. */
+/* Memories are named "host:pageable", "host:pinned" and "<backend>:<place>", "cpu:0": the place of
+ * the device among those of its backend that share the deployment under which the row is stored, so
+ * that a row follows the device, whatever its number.  One of another deployment has the begin of
+ * that one's digest behind it, "cuda:0@0123456789abcdef".  Pinned is what the slot host_alloc of
+ * the device's backend gave. */
 #define ASSAY__HOST_PAGEABLE "host:pageable"
 #define ASSAY__HOST_PINNED   "host:pinned"
 #define ASSAY__MEMORY_MAX    64
+
+/* `memory`, of deployment `own`, as rows of deployment `of` (digests in hex) name it. */
+void assay__memory_seen_from(const char *memory, const char *own, const char *of,
+                             char out[ASSAY__MEMORY_MAX]);
 
 typedef struct assay__transfer_point {
     double bytes;                   /* above 0 */

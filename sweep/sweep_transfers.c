@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/deployment_host.h"
 #include "runtime/error.h"
 #include "runtime/transfer_price.h"
 #include "support/json.h"
@@ -46,9 +47,10 @@ static assay_status recall_row(void *cookie, const assay__db_transfer *t)
     return ASSAY_OK;
 }
 
+/* The host's own memory is priced where the host is measured. */
 static bool takes_part(const sweep *s, const assay_manifest *m)
 {
-    return strcmp(m->name, "cpu") == 0 || assay__sweep_takes_part(s, m);
+    return (s->place == NULL && strcmp(m->name, "cpu") == 0) || assay__sweep_takes_part(s, m);
 }
 
 /* The devices of a backend are measured together. */
@@ -86,21 +88,59 @@ static assay_status read_size(const json_t *row, assay__db_transfer *out)
     return ASSAY_OK;
 }
 
-static assay_status put_path(sweep *s, const json_t *path)
+static assay_status read_deployment(const json_t *path, const char *member, assay_deployment *out,
+                                    char hex[ASSAY_DIGEST_HEX])
 {
-    assay__db_transfer sizes[MAX_SIZES];
+    const json_t *given = json_object_get(path, member);
+    const char *backend, *device, *architecture, *driver;
+    assay_digest digest;
+
+    if (json_is_null(given)) {
+        ASSAY_TRY(assay__deployment_host(out));
+    } else {
+        ASSAY_TRY(assay__json_get_string(path, "backend", &backend));
+        ASSAY_TRY(assay__json_get_string(given, "device", &device));
+        ASSAY_TRY(assay__json_get_string(given, "architecture", &architecture));
+        ASSAY_TRY(assay__json_get_string(given, "driver", &driver));
+        ASSAY_TRY(assay_deployment_read(backend, device, architecture, driver, out));
+    }
+    assay_deployment_digest(out, &digest);
+    assay_digest_format(&digest, hex);
+    return ASSAY_OK;
+}
+
+/* Devices of one backend are measured together and may be of several models: each path is stored
+ * with the device that it is of, where that one alone looks. */
+static assay_status put_owned(sweep *s, const json_t *path, const assay__db_transfer *sizes,
+                              size_t count)
+{
+    char hex[ASSAY_DIGEST_HEX], hex_from[ASSAY_DIGEST_HEX], seen[ASSAY__MEMORY_MAX];
     const char *source, *target;
-    json_t *list;
-    size_t n;
+    assay_deployment owner, from;
+    int64_t row = s->deployment_row;
 
     ASSAY_TRY(assay__json_get_string(path, "source", &source));
     ASSAY_TRY(assay__json_get_string(path, "target", &target));
+    ASSAY_TRY(read_deployment(path, "owner", &owner, hex));
+    ASSAY_TRY(read_deployment(path, "from", &from, hex_from));
+    assay__memory_seen_from(source, hex_from, hex, seen);
+    if (strcmp(hex, s->deployment_hex) != 0)
+        ASSAY_TRY(assay__db_put_deployment(s->db, &owner, NULL, &row));
+    return assay__db_put_transfers(s->db, row, seen, target, sizes, count);
+}
+
+static assay_status put_path(sweep *s, const json_t *path)
+{
+    assay__db_transfer sizes[MAX_SIZES];
+    json_t *list;
+    size_t n;
+
     ASSAY_TRY(assay__json_get_array(path, "sizes", &list));
     n = json_array_size(list);
     n = n < MAX_SIZES ? n : MAX_SIZES;
     for (size_t i = 0; i < n; i++)
         ASSAY_TRY(read_size(json_array_get(list, i), &sizes[i]));
-    return assay__db_put_transfers(s->db, s->deployment_row, source, target, sizes, n);
+    return put_owned(s, path, sizes, n);
 }
 
 static assay_status put_reply(sweep *s, const json_t *reply)

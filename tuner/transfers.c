@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/deployment_host.h"
 #include "runtime/doing.h"
 #include "runtime/error.h"
 #include "runtime/machine.h"
@@ -134,7 +135,9 @@ static double read_timer(const timer *t)
 
 typedef struct memory memory;
 struct memory {
-    char name[ASSAY__MEMORY_MAX];
+    char name[ASSAY__MEMORY_MAX]; /* by the device's number */
+    char own[ASSAY__MEMORY_MAX];  /* in rows of its deployment */
+    assay_deployment owner;
     const char *path;     /* to and from the host */
     assay__backend slots; /* open, its device selected */
     assay_buffer buffers[2];
@@ -262,7 +265,19 @@ typedef struct way {
     assay_status (*move)(void *cookie, uint64_t bytes);
     char *host; /* borrowed */
     const char *source, *target;
+    const memory *from; /* of source; NULL: as the target, or the host */
 } way;
+
+/* Of the deployment; null: the host's. */
+static json_t *owner_json(const memory *m)
+{
+    const assay_deployment *d = &m->owner;
+
+    return strcmp(d->backend, "cpu") == 0
+               ? json_null()
+               : json_pack("{s:s, s:s, s:s}", "device", d->device, "architecture", d->architecture,
+                           "driver", d->driver);
+}
 
 static assay_status measure_way(memory *m, const way *w, double end_ns, json_t *list)
 {
@@ -275,8 +290,10 @@ static assay_status measure_way(memory *m, const way *w, double end_ns, json_t *
         json_decref(sizes);
         return status;
     }
-    return assay__json_append_take(list, json_pack("{s:s, s:s, s:o}", "source", w->source, "target",
-                                                   w->target, "sizes", sizes));
+    return assay__json_append_take(
+        list, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "backend", m->plugin->manifest->name,
+                        "source", w->source, "target", w->target, "owner", owner_json(m), "from",
+                        owner_json(w->from != NULL ? w->from : m), "sizes", sizes));
 }
 
 /* From pinned memory the copy engine takes the bytes itself, where there is one. */
@@ -284,17 +301,17 @@ static assay_status measure_paths(memory *m, double end_ns, json_t *list)
 {
     char to[ASSAY__MEMORY_MAX + 16], from[ASSAY__MEMORY_MAX + 16], within[ASSAY__MEMORY_MAX + 16];
     char direct[ASSAY__MEMORY_MAX + 16];
-    const way all[PATHS] = {{upload, m->hosts[0], ASSAY__HOST_PAGEABLE, to},
-                            {download, m->hosts[0], m->name, from},
-                            {copy, NULL, m->name, within},
-                            {upload, m->hosts[1], ASSAY__HOST_PINNED, direct},
-                            {download, m->hosts[1], m->name, ASSAY__HOST_PINNED "/copy"}};
+    const way all[PATHS] = {{upload, m->hosts[0], ASSAY__HOST_PAGEABLE, to, NULL},
+                            {download, m->hosts[0], m->own, from, NULL},
+                            {copy, NULL, m->own, within, NULL},
+                            {upload, m->hosts[1], ASSAY__HOST_PINNED, direct, NULL},
+                            {download, m->hosts[1], m->own, ASSAY__HOST_PINNED "/copy", NULL}};
     const size_t count = m->hosts[1] != NULL ? PATHS : PATHS - 2;
 
-    (void)snprintf(to, sizeof to, "%s/%s", m->name, m->path);
+    (void)snprintf(to, sizeof to, "%s/%s", m->own, m->path);
     (void)snprintf(from, sizeof from, "%s/%s", ASSAY__HOST_PAGEABLE, m->path);
-    (void)snprintf(within, sizeof within, "%s/copy", m->name);
-    (void)snprintf(direct, sizeof direct, "%s/copy", m->name);
+    (void)snprintf(within, sizeof within, "%s/copy", m->own);
+    (void)snprintf(direct, sizeof direct, "%s/copy", m->own);
     for (size_t i = 0; i < count; i++) {
         const double now = read_timer(m->timer);
         ASSAY_TRY(measure_way(m, &all[i], now + (end_ns - now) / (double)(count - i), list));
@@ -324,10 +341,13 @@ static const char *path_of(const assay_device_profile *profile)
 static assay_status look_at(memory *m, const char *backend, size_t device, bool *wanted)
 {
     assay_device_profile profile;
+    size_t place = 0;
 
     memset(&profile, 0, sizeof profile);
     ASSAY_TRY(assay__backend_select_device(&m->slots, device));
     ASSAY_TRY(assay__backend_device_profile(&m->slots, device, &profile));
+    ASSAY_TRY(assay__deployment_place(backend, &m->slots, device, &m->owner, &place));
+    (void)snprintf(m->own, sizeof m->own, "%s:%zu", backend, place);
     m->path = path_of(&profile);
     *wanted = assay__profile_is_apart(&profile) || (strcmp(backend, "cpu") == 0 && device == 0);
     return ASSAY_OK;
@@ -396,12 +416,12 @@ static assay_status measure_all(probe *p, double end_ns)
 static assay_status measure_pair(memory *to, memory *from, double end_ns, json_t *list)
 {
     char target[ASSAY__MEMORY_MAX + 16];
-    const way w = {cross, NULL, from->name, target};
+    const way w = {cross, NULL, from->own, target, from};
 
     to->peer = from;
     if (cross(to, 1) == ASSAY_UNSUPPORTED)
         return ASSAY_OK;
-    (void)snprintf(target, sizeof target, "%s/peer", to->name);
+    (void)snprintf(target, sizeof target, "%s/peer", to->own);
     return measure_way(to, &w, end_ns, list);
 }
 

@@ -30,7 +30,9 @@ assay_status assay__transfer_measure(const assay__transfer_run *run, double end_
                                      json_t *sizes);
 
 /* Takes about `seconds`, shared out over all paths of these backends.  Adds to reply "transfers":
- * [{source, target, sizes}] and "absent": [{memory, reason}] of those that could not be measured.
+ * [{backend, source, target, owner, from, sizes}]: the deployments of the device that it is of and
+ * of its source, {device, architecture, driver}, null of the host's; memories are named as each in
+ * rows of its own.  Adds "absent": [{memory, reason}] of those that could not be measured.
  *
  * For tests the machine may be scripted: where $ASSAY_FAKE_PEAKS is set, bytes move, but the time
  * is $ASSAY_FAKE_TRANSFERS="NS NS_PER_BYTE", and without it nothing is measured. */

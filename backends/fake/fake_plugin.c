@@ -142,12 +142,15 @@ static assay_status fake_device_info(assay_instance *instance, size_t device,
     if (device >= (size_t)fake_current.devices)
         return assay__host_fail(instance, ASSAY_INVALID, "device %zu: the script has %lld", device,
                                 (long long)fake_current.devices);
+    const size_t which = (device + (size_t)fake_current.turned) % (size_t)fake_current.devices;
+
     memset(out, 0, sizeof *out);
     out->struct_size = sizeof *out;
-    snprintf(out->name, sizeof out->name, "Scripted device %zu", device);
+    snprintf(out->name, sizeof out->name, "Scripted device %zu",
+             which % (size_t)fake_current.alike);
     snprintf(out->architecture, sizeof out->architecture, "scripted");
     snprintf(out->driver, sizeof out->driver, "none");
-    snprintf(out->uuid, sizeof out->uuid, "fake-%zu", device);
+    snprintf(out->uuid, sizeof out->uuid, "fake-%zu", which);
     out->memory_bytes = (uint64_t)fake_current.memory;
     out->last_cache_bytes = UINT64_C(1) << 20;
     out->compute_units = 2;

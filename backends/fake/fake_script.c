@@ -177,6 +177,10 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         script->seed = (uint64_t)number;
     else if (strcmp(name, "devices") == 0)
         script->devices = number;
+    else if (strcmp(name, "turned") == 0)
+        script->turned = number;
+    else if (strcmp(name, "alike") == 0 && number > 0)
+        script->alike = number;
     else if (strcmp(name, "discrete") == 0)
         script->discrete = number;
     else if (strcmp(name, "memory") == 0)
@@ -240,6 +244,7 @@ bool fake_parse(const char *text, fake_script *out, char *why, size_t cap)
     memset(out, 0, sizeof *out);
     out->seed = 1;
     out->devices = 1;
+    out->alike = INT64_MAX;
     out->memory = INT64_C(1) << 30;
     out->nomem = INT64_MAX;
     out->gone = INT64_MAX;

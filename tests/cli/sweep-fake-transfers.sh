@@ -50,6 +50,34 @@ sweep 500 500.0
 sqlite3 "$WORK/s.db" "DELETE FROM transfer"
 sweep 400 400.0
 
+# Devices of two models: each has its rows, which follow it when they come in another order.
+cp "$ASSAY_BUILD/tests/far/assay_far.so" "$WORK/plugins/" || exit 1
+# far SCRIPT NS WANTED -- a sweep of the first of them; the store then has such "device, source, target, latency"
+far() {
+    script 23 "$1" 'kernel=* ns=10000 sd=0.01'
+    ASSAY_FAKE_TRANSFERS="$2 0.25" expect 0 '*' '*' assay sweep --db "$WORK/far.db" --plugins "$WORK/plugins" --backend far --op add \
+        --dtype f32 --shape n=64 --threads 1 --profile quick --quiet
+    got=$(sqlite3 "$WORK/far.db" "SELECT DISTINCT substr(d.name, -1), CASE WHEN t.source LIKE '%@%' THEN substr(t.source, 1, instr(t.source, '@'))
+            || (SELECT substr(e.name, -1) FROM deployment o JOIN device e ON e.id = o.device WHERE o.digest LIKE substr(t.source, instr(t.source, '@') + 1) || '%')
+            ELSE t.source END, t.target, t.median_ns - t.size_bytes * 0.25
+        FROM transfer t JOIN deployment p ON p.id = t.deployment JOIN device d ON d.id = p.device
+        WHERE t.target LIKE 'far%' AND t.source NOT LIKE 'host:pinned' ORDER BY 1, 2, 3")
+    [ "$got" = "$3" ] || fail "rows of devices by order: $got"
+}
+rows_at() { # NS
+    printf '%s\n' "0|far:0|far:0/copy|$1" "0|far:0@1|far:0/peer|$1" "0|host:pageable|far:0/staging|$1" \
+        "1|far:0|far:0/copy|$1" "1|far:0@0|far:0/peer|$1" "1|host:pageable|far:0/staging|$1"
+}
+ln -s "$ASSAY_BUILD/lib/assay/assay_cpu.so" "$WORK/plugins/" || exit 1 # whose own rows are not theirs
+for _ in $(seq 12); do peaks cache_bytes=1e9; done
+far devices=2 800 "$(rows_at 800.0)"
+[ "$(sqlite3 "$WORK/far.db" "SELECT count(*) FROM transfer WHERE source LIKE 'cpu%' OR deployment NOT IN (SELECT p.id FROM deployment p
+    JOIN device d ON d.id = p.device WHERE d.backend = 'far')")" = 0 ] || fail "rows of the host's in a sweep of devices"
+far 'devices=2;turned=1' 900 "$(rows_at 900.0)"
+far 'devices=2;turned=1' 950 "$(rows_at 900.0)"
+far devices=2 990 "$(rows_at 900.0)"
+rm "$WORK/plugins/assay_far.so" "$WORK/plugins/assay_cpu.so"
+
 # Memory that the host reaches is the host's, which backend cpu speaks for; it is not here.
 script 23 'kernel=* ns=10000 sd=0.01'
 sqlite3 "$WORK/s.db" "DELETE FROM transfer"
