@@ -12,12 +12,17 @@
 #define LOOK_BYTES   ((size_t)4 << 20)
 #define CACHE_TIMES  4.0 /* the last cache */
 
-bool assay__worker_is_apart(const assay__backend *backend)
+assay_status assay__worker_is_apart(const assay__backend *backend, bool *out)
 {
     assay_device_profile profile = {.struct_size = sizeof profile};
+    const assay_status status = assay__backend_device_profile(backend, 0, &profile);
 
-    return assay__backend_device_profile(backend, 0, &profile) == ASSAY_OK &&
-           assay__profile_is_apart(&profile);
+    if (status == ASSAY_NOMEM || status == ASSAY_DEVICE_LOST)
+        return status;
+    if (status != ASSAY_OK)
+        return assay__fail_context(ASSAY_UNAVAILABLE, "the device does not say what it is");
+    *out = assay__profile_is_apart(&profile);
+    return ASSAY_OK;
 }
 
 assay_status assay__worker_apart_ready(assay__worker_problem *w, const assay__backend *backend)
@@ -34,8 +39,15 @@ assay_status assay__worker_apart_ready(assay__worker_problem *w, const assay__ba
 
 assay_status assay__worker_blame(const assay__backend *backend, assay_status status)
 {
-    return status == ASSAY_NOMEM && assay__worker_is_apart(backend) ? status
-                                                                    : assay__backend_blame(status);
+    assay_device_profile profile = {.struct_size = sizeof profile};
+
+    if (status != ASSAY_NOMEM)
+        return assay__backend_blame(status);
+    /* Nobody is blamed where the device does not say what it is. */
+    return assay__backend_device_profile(backend, 0, &profile) == ASSAY_OK &&
+                   !assay__profile_is_apart(&profile)
+               ? assay__backend_blame(status)
+               : status;
 }
 
 /* ---- moving ---- */

@@ -10,8 +10,9 @@
 
 #include "tuner/worker.h"
 
-/* Do its kernels take handles alone, no addresses of the host's? */
-bool assay__worker_is_apart(const assay__backend *backend);
+/* Do its kernels take handles alone, no addresses of the host's?  Where the device does not say,
+ * ASSAY_UNAVAILABLE, which is no kernel's fault: an address would be as wrong as a handle. */
+assay_status assay__worker_is_apart(const assay__backend *backend, bool *out);
 
 /* One launch with the inputs and the output as they lie in the problem's files; the output goes
  * back there.  ASSAY_DEVICE: it failed, or wrote to its inputs. */

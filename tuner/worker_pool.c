@@ -110,9 +110,11 @@ static assay_status make(assay__worker_problem *w, assay__worker_pool *p, double
 assay_status assay__worker_pool_use(assay__worker_problem *w, const assay__backend *backend,
                                     double rotate_bytes)
 {
-    const assay__backend *apart = assay__worker_is_apart(backend) ? backend : NULL;
+    bool is_apart = false;
     assay_status status;
 
+    ASSAY_TRY(assay__worker_is_apart(backend, &is_apart));
+    const assay__backend *const apart = is_apart ? backend : NULL;
     for (w->pool = w->pools; w->pool != NULL; w->pool = w->pool->next)
         if (w->pool->apart == apart)
             return ASSAY_OK;

@@ -140,6 +140,7 @@ assay_status assay__worker_run(assay__worker_state *s, json_t *request)
     void *addresses[ASSAY_MAX_OPERANDS] = {NULL};
     assay_tensor operands[ASSAY_MAX_OPERANDS];
     assay__worker_kernel k;
+    bool is_apart = false;
 
     ASSAY_TRY(assay__worker_kernel_find(s, request, &k));
     ASSAY_TRY(assay__worker_place(s->prepared, set));
@@ -150,7 +151,8 @@ assay_status assay__worker_run(assay__worker_state *s, json_t *request)
                (char *)s->prepared->inputs + s->prepared->in.offset[last],
                s->prepared->in.bytes[last]);
     }
-    if (assay__worker_is_apart(k.backend))
+    ASSAY_TRY(assay__worker_is_apart(k.backend, &is_apart));
+    if (is_apart)
         return assay__worker_apart_run(s->prepared, &k);
     ASSAY_TRY(assay__tensors_make(&s->prepared->problem, addresses, operands));
     const assay_launch launch = {.struct_size = sizeof launch,
@@ -158,7 +160,8 @@ assay_status assay__worker_run(assay__worker_state *s, json_t *request)
                                  .problem = &s->prepared->problem,
                                  .operands = operands,
                                  .tunables = k.tunables,
-                                 .instance = k.backend->instance};
+                                 .instance = k.backend->instance,
+                                 .tunable_count = (uint32_t)k.desc->tunable_count};
     assay_status status = assay__backend_launch(k.backend, k.desc->run, &launch);
     if (status == ASSAY_OK)
         status = assay__backend_synchronize(k.backend);

@@ -9,6 +9,7 @@
  *   devices=N         default 1
  *   turned=N          device i is the one that else is i + N, the last before the first; default 0
  *   alike=N           device i is of the model of device i modulo N; default all differ
+ *   mute=N            1: its devices give no profile; default 0
  *   discrete=N        1: the host does not reach its memory, as of a device apart; default 0
  *   memory=N          bytes that each device says it has; default 2^30
  *   nomem=N           that allocation and later ones of this process fail; default never
@@ -105,7 +106,7 @@ typedef struct fake_sensor {
 
 typedef struct fake_script {
     uint64_t seed, visit;
-    int64_t devices, turned, alike, discrete, memory, nomem, gone;
+    int64_t devices, mute, turned, alike, discrete, memory, nomem, gone;
     double resolution, overhead;
     double ghz, stretch, probes[FAKE_PROBES]; /* of probes; below 0: there is none */
     char visits[256], stays[256];

@@ -170,6 +170,8 @@ static assay_status fake_device_profile(assay_instance *instance, size_t device,
     assay_device_info info;
 
     ASSAY_TRY(fake_device_info(instance, device, &info));
+    if (fake_current.mute != 0)
+        return assay__host_fail(instance, ASSAY_DEVICE, "the script gives no profile");
     ASSAY_TRY(assay__host_test_profile(instance, 0, out));
     out->features |= UINT64_C(1) << ASSAY_FEATURE_DEVICE_TIMESTAMPS;
     out->location = LOCATION;

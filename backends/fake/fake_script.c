@@ -179,6 +179,8 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         script->devices = number;
     else if (strcmp(name, "turned") == 0)
         script->turned = number;
+    else if (strcmp(name, "mute") == 0)
+        script->mute = number;
     else if (strcmp(name, "alike") == 0 && number > 0)
         script->alike = number;
     else if (strcmp(name, "discrete") == 0)

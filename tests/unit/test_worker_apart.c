@@ -225,6 +225,23 @@ START_TEST(apart_pool_is_not_the_hosts)
 }
 END_TEST
 
+/* It might take addresses or handles: nobody is launched with either, and no kernel is to blame. */
+START_TEST(apart_is_not_guessed)
+{
+    json_t *reply = NULL;
+
+    fake_worker_begin("discrete=1; mute=1; kernel=* ns=1000", "3");
+    must(assay__plugin_open(assay__plugins_find(fake_worker.plugins, "fake")));
+    ck_assert_int_eq(run_once(), ASSAY_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "does not say what it is"));
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "the script gives no profile"));
+    ck_assert_int_eq(stay(&reply), ASSAY_UNAVAILABLE);
+    json_decref(reply);
+    ck_assert_int_eq(assay__worker_blame(device(), ASSAY_NOMEM), ASSAY_NOMEM);
+    fake_worker_end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("worker_apart");
@@ -238,6 +255,7 @@ int main(void)
     tcase_add_test(tcase, apart_stay_behind_a_run_of_other_inputs);
     tcase_add_test(tcase, apart_inputs_that_were_written_to_are_found);
     tcase_add_test(tcase, apart_pool_is_not_the_hosts);
+    tcase_add_test(tcase, apart_is_not_guessed);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
