@@ -320,7 +320,8 @@ static assay_status check_plugins(assay_context *context, const char *path)
 
 /* Libraries that no kernel of this op needs stay closed: opening all takes longer than the rest. */
 static assay_status open_for(const pick_args *a, const assay_question *q, const char *path,
-                             assay_open_options *options, assay_context **out)
+                             assay_open_options *options, assay_context **out,
+                             assay_context **answers)
 {
     char *names = NULL;
     assay_status status = assay__strlist_join(&a->common.backends, ",", &names);
@@ -329,6 +330,8 @@ static assay_status open_for(const pick_args *a, const assay_question *q, const 
     options->devices = names;
     if (status == ASSAY_OK)
         status = assay_open(path, options, out);
+    if (status == ASSAY_OK)
+        status = assay__context_for(*out, names, answers);
     free(names);
     return status;
 }
@@ -341,7 +344,7 @@ static int run(const pick_args *a, const char *default_db)
                                   .log = on_log,
                                   .cookie = &ear};
     assay_deployment host;
-    assay_context *context = NULL;
+    assay_context *context = NULL, *answers = NULL;
     assay_question q;
     const char *path = NULL;
     int code;
@@ -354,7 +357,7 @@ static int run(const pick_args *a, const char *default_db)
     if (status == ASSAY_OK)
         status = store_path(a, default_db, &path);
     if (status == ASSAY_OK)
-        status = open_for(a, &q, path, &options, &context);
+        status = open_for(a, &q, path, &options, &context, &answers);
     if (status == ASSAY_OK)
         status = check_plugins(context, a->plugin_path);
     if (status != ASSAY_OK)
@@ -362,7 +365,7 @@ static int run(const pick_args *a, const char *default_db)
     if (status != ASSAY_OK)
         return assay__cmd_fail("pick", status);
     ear.is_opening = false;
-    code = ask(a, context, &q, host.device);
+    code = ask(a, answers, &q, host.device);
     assay_close(&context);
     return code;
 }

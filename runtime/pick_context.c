@@ -274,14 +274,16 @@ static assay_status copy_text(const char *text, char **out)
     return ASSAY_OK;
 }
 
-/* The one device elsewhere that all backends asked for run on; NULL: the host, or several. */
+/* The one device elsewhere that all backends asked for (NULL: all that are left) run on; NULL: the
+ * host, or several. */
 static assay__plugin *device_asked_for(const assay_context *context, const char *named)
 {
     assay__plugin *found = NULL;
 
-    for (size_t i = 0; named != NULL && i < assay__plugins_count(context->plugins); i++) {
+    for (size_t i = 0; i < assay__plugins_count(context->plugins); i++) {
         assay__plugin *p = assay__plugins_at(context->plugins, i);
-        if (p->manifest == NULL || !assay__name_in_list(named, p->manifest->name))
+        if (p->manifest == NULL || (named != NULL ? !assay__name_in_list(named, p->manifest->name)
+                                                  : p->status != ASSAY_OK))
             continue;
         if (!is_elsewhere(p) || found != NULL)
             return NULL;
@@ -290,18 +292,28 @@ static assay__plugin *device_asked_for(const assay_context *context, const char 
     return found;
 }
 
-/* What was measured on a device counts where its kernels alone are asked for.  Where there is none
- * the host's stays: nothing of it applies, and each of its kernels says why. */
+/* What was measured on a device counts where its kernels alone are asked for: beside those of the
+ * host its engines ask a branch.  Where there is none, or it does not say what it is, the host's
+ * stays: nothing of it applies, and each of its kernels says why. */
 static assay_status take_device_deployment(assay_context *context, const assay_open_options *o)
 {
-    assay__plugin *plugin =
-        device_asked_for(context, o->devices != NULL ? o->devices : o->backends);
+    const bool asks = o->backends != NULL || o->devices != NULL;
+    assay__plugin *plugin = asks ? device_asked_for(context, o->backends) : NULL;
     assay_deployment there;
     assay_digest digest;
+    char line[512];
 
     if (plugin == NULL || assay__plugin_open(plugin) != ASSAY_OK)
         return ASSAY_OK;
-    ASSAY_TRY(assay__deployment_of(plugin->manifest->name, &plugin->backend, 0, &there));
+    const assay_status status =
+        assay__deployment_of(plugin->manifest->name, &plugin->backend, 0, &there);
+    if (status != ASSAY_OK) {
+        (void)snprintf(line, sizeof line,
+                       "%s: its device does not say what it is; routes of the host answer: %.200s",
+                       plugin->manifest->name, assay_last_error());
+        tell(context, 1, line);
+        return status == ASSAY_NOMEM ? status : ASSAY_OK;
+    }
     assay_deployment_digest(&there, &digest);
     assay_digest_format(&digest, context->deployment);
     return ASSAY_OK;
@@ -481,6 +493,22 @@ assay_status assay__context_branch(assay_context *root, const char *deployment_h
     assay_status status = add_branch(root, deployment_hex, out);
     pthread_mutex_unlock(&root->reloading);
     return status;
+}
+
+assay_status assay__context_for(assay_context *root, const char *backends, assay_context **out)
+{
+    assay__plugin *plugin = backends != NULL ? device_asked_for(root, backends) : NULL;
+    char hex[ASSAY_DIGEST_HEX];
+    assay_deployment there;
+    assay_digest digest;
+
+    *out = root;
+    if (plugin == NULL || assay__plugin_open(plugin) != ASSAY_OK ||
+        assay__deployment_of(plugin->manifest->name, &plugin->backend, 0, &there) != ASSAY_OK)
+        return ASSAY_OK;
+    assay_deployment_digest(&there, &digest);
+    assay_digest_format(&digest, hex);
+    return assay__context_branch(root, hex, out);
 }
 
 pthread_mutex_t *assay__context_opening(assay_context *context)

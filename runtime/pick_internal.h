@@ -201,6 +201,9 @@ assay_status assay__context_open(const char *path, const assay_open_options *opt
  * a device elsewhere.  Owned by `root`, which reloads it and tells it of registrations. */
 assay_status assay__context_branch(assay_context *root, const char *deployment_hex,
                                    assay_context **out);
+/* What answers for the comma list `backends` (NULL: all): a branch where they are of one device
+ * elsewhere that says what it is, else the root.  As long as the root. */
+assay_status assay__context_for(assay_context *root, const char *backends, assay_context **out);
 /* The first of the branches, or the one behind another; NULL: no more. None is taken away before
  * the root is. */
 assay_context *assay__context_branch_after(assay_context *root, const assay_context *branch);

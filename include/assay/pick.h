@@ -112,8 +112,7 @@ typedef struct assay_open_options {
     const char *ops;
     /* Comma list of backends on devices elsewhere that questions may be about, NULL: all; the
      * others are left out, so that no driver is opened for them.  "": operands lie in the host's
-     * memory. One such backend and nothing else: as of `backends`, whose place it takes for that.
-     */
+     * memory. One such backend and none of the host's beside it: as of `backends`. */
     const char *devices;
 } assay_open_options;
 
