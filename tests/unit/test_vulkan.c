@@ -727,7 +727,6 @@ static spans measure_product(int64_t extent, size_t inner)
         OK(slots->free(instance, operands[i].buffer));
     return seen;
 }
-
 /* 64 times the work, the least of five spans: no load of the machine turns that round. */
 START_TEST(more_work_takes_longer)
 {
@@ -739,14 +738,13 @@ START_TEST(more_work_takes_longer)
         return;
     const spans little = measure_product(32, 2), much = measure_product(128, 2);
     const spans often = measure_product(32, 200);
-    ck_assert_uint_eq(little.count, 5);
-    ck_assert_uint_eq(little.inner, 10);
-    ck_assert_msg(much.least > little.least, "%g ns against %g", much.least, little.least);
-    ck_assert_msg(often.least > little.least, "%g ns against %g", often.least, little.least);
+    ck_assert(little.count == 5 && little.inner == 10);
+    ck_assert_double_gt(much.least, little.least);
+    ck_assert_double_gt(often.least, little.least);
 }
 END_TEST
 
-/* Every launch runs; y = y + 1 counts them. */
+/* Every launch runs, and those that keep the device busy; y = y + 1 counts them. */
 START_TEST(spans_rotate_over_operand_sets)
 {
     enum { SETS = 3, INNER = 5, SPANS = 5 };
@@ -756,7 +754,6 @@ START_TEST(spans_rotate_over_operand_sets)
     assay_clock_info clock;
     spans seen = {0};
     float y, all = 0.0f;
-
     NEEDS_DEVICE;
     const assay_buffer a = buffer_of(&one, 4);
     for (int i = 0; i < SETS; i++) {
@@ -764,7 +761,7 @@ START_TEST(spans_rotate_over_operand_sets)
         make_call(&calls[i], ASSAY_OP_add, 1, buffers);
         launches[i] = calls[i].launch;
     }
-    /* Once before, so that the first span needs no run of its own for warmth. */
+    /* So that the first span needs no run of its own for warmth. */
     OK(slots->launch(instance, calls[0].kernel->run, &launches[0]));
     const assay_measure what = {.struct_size = sizeof what,
                                 .run = calls[0].kernel->run,
@@ -779,12 +776,10 @@ START_TEST(spans_rotate_over_operand_sets)
     for (int i = 0; i < SETS; i++) {
         read_back(calls[i].operands[2].buffer, &y, 4);
         all += y;
-        /* Each set in its turn, and besides what was called to keep the device busy. */
         ck_assert_float_ge(y, (float)((INNER * SPANS + SETS - 1 - i) / SETS + (i == 0)));
         OK(slots->free(instance, calls[i].operands[2].buffer)); /* not pinned any more */
     }
     ck_assert_float_eq(all, (float)(INNER * SPANS + 1 + metric("lead_launches_total")));
-    /* By the first span it is known how many go before the others. */
     ck_assert_uint_ge(metric("lead_launches_total"), SPANS - 1);
     OK(slots->free(instance, a));
 }
