@@ -93,38 +93,47 @@ static void on_span(void *cookie, double span_ns, size_t inner)
     t->count++;
 }
 
-assay_status assay__probe_time(const assay__probe_run *run, int64_t amount, size_t spans,
-                               size_t inner, double *ns, assay_clock_info *clock)
+/* `spans` spans of one launch over and over, which tells at `place` what it did. */
+static assay_status time_at(const assay__probe_run *run, size_t at, int64_t amount, size_t spans,
+                            size_t inner, double *ns, assay_clock_info *clock)
 {
-    assay_tensor operands[ASSAY__PROBE_SPANS][2];
-    assay_launch launches[ASSAY__PROBE_SPANS];
-    const size_t places = is_spin(run) ? spans : 1;
+    assay_tensor operands[2];
     assay_clock_info unused;
     told t = {.ns = ns, .cap = spans};
+    const assay_launch launch = {.struct_size = sizeof launch,
+                                 .operand_count = run->probe.operand_count,
+                                 .operands = operands,
+                                 .tunables = &amount,
+                                 .instance = run->backend->instance,
+                                 .tunable_count = 1};
     const assay_measure what = {.struct_size = sizeof what,
                                 .run = entry_of(run),
-                                .launches = launches,
-                                .launch_count = places,
+                                .launches = &launch,
+                                .launch_count = 1,
                                 .inner = inner,
                                 .spans = spans,
-                                .cache = places > 1 ? ASSAY_CACHE_ROTATE : ASSAY_CACHE_HOT,
+                                .cache = ASSAY_CACHE_HOT,
                                 .sink = on_span,
                                 .cookie = &t};
 
-    if (spans == 0 || spans > ASSAY__PROBE_SPANS || inner == 0 || (is_spin(run) && inner != 1))
-        return assay__fail(ASSAY_INVALID, "probe: %zu spans of %zu launches", spans, inner);
-    for (size_t i = 0; i < places; i++) {
-        ASSAY_TRY(place(run, i, operands[i]));
-        launches[i] = (assay_launch){.struct_size = sizeof launches[i],
-                                     .operand_count = run->probe.operand_count,
-                                     .operands = operands[i],
-                                     .tunables = &amount,
-                                     .instance = run->backend->instance,
-                                     .tunable_count = 1};
-    }
+    ASSAY_TRY(place(run, at, operands));
     ASSAY_TRY(assay__backend_measure(run->backend, &what, clock != NULL ? clock : &unused));
     if (t.count != spans)
         return assay__fail(ASSAY_DEVICE, "measure told %zu spans instead of %zu", t.count, spans);
+    return ASSAY_OK;
+}
+
+/* Each spin is measured by itself: what a backend launches untimed before a span tells at the same
+ * place, and the timed one is the last there. */
+assay_status assay__probe_time(const assay__probe_run *run, int64_t amount, size_t spans,
+                               size_t inner, double *ns, assay_clock_info *clock)
+{
+    if (spans == 0 || spans > ASSAY__PROBE_SPANS || inner == 0 || (is_spin(run) && inner != 1))
+        return assay__fail(ASSAY_INVALID, "probe: %zu spans of %zu launches", spans, inner);
+    if (!is_spin(run))
+        return time_at(run, 0, amount, spans, inner, ns, clock);
+    for (size_t i = 0; i < spans; i++)
+        ASSAY_TRY(time_at(run, i, amount, 1, 1, &ns[i], clock));
     return ASSAY_OK;
 }
 

@@ -85,7 +85,7 @@ driver=$ASSAY_BUILD/tests/fake_cuda/libfake_cuda.so
 [ -f "$ASSAY_BUILD/lib/assay/assay_cuda.so" ] && [ -f "$driver" ] || exit 0
 export ASSAY_CUDA_NVRTC=/nonexistent ASSAY_CUDA_NVML=/nonexistent ASSAY_CUDA_CUBLASLT=/nonexistent ASSAY_CUDA_DRIVER=$driver
 cuda() {
-    export ASSAY_FAKE_CUDA="fatbins $1"
+    export ASSAY_FAKE_CUDA=$1
     expect 0 '*' '*' assay bench --only device --backend cuda --json
 }
 for cupti in "$driver" /nonexistent; do
