@@ -526,11 +526,15 @@ static void print_summary(const view *v, const assay__sweep_options *o,
     if (s->measured > 0)
         fprintf(
             stderr,
-            "%s of the time inside timed calls, %s inside checked ones; apart from that oracle %s, "
-            "comparing with it %s, peaks %s%s\n",
+            "%s of the time inside timed calls, %s inside checked ones, %s around timed ones, %s "
+            "starting and ending %zu workers; apart from that oracle %s, comparing with it %s, "
+            "peaks %s%s\n",
             assay__format_percent(s->timed_share).text,
-            assay__format_percent(s->checked_share).text, assay__format_duration(s->oracle_s).text,
-            assay__format_duration(s->compare_s).text, assay__format_duration(s->peaks_s).text,
+            assay__format_percent(s->checked_share).text,
+            assay__format_percent(s->around_share).text,
+            assay__format_percent(s->starts_share).text, s->workers,
+            assay__format_duration(s->oracle_s).text, assay__format_duration(s->compare_s).text,
+            assay__format_duration(s->peaks_s).text,
             s->peaks_reused ? " (those of the store hold)" : "");
     if (o->profile->says[0] != '\0')
         fprintf(stderr, "note: %s\n", o->profile->says);

@@ -105,8 +105,13 @@ void assay__summary_json(const assay__sweep_summary *s, FILE *to)
         bad |= (int)assay__json_put_int(row, counts[i].name, (int64_t)counts[i].value);
     bad |= (int)assay__json_put_string(row, "stop_reason", s->stop_reason);
     bad |= (int)assay__json_put_real(row, "elapsed_s", s->elapsed_s);
-    if (s->measured > 0)
+    if (s->measured > 0) {
         bad |= (int)assay__json_put_real(row, "timed_share", s->timed_share);
+        bad |= (int)assay__json_put_real(row, "checked_share", s->checked_share);
+        bad |= (int)assay__json_put_real(row, "around_share", s->around_share);
+        bad |= (int)assay__json_put_real(row, "starts_share", s->starts_share);
+        bad |= (int)assay__json_put_int(row, "workers", (int64_t)s->workers);
+    }
     bad |= (int)assay__json_put_real(row, "aa_floor", s->aa_floor);
     if (bad == 0)
         (void)assay__json_write(row, false, to);

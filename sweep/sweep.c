@@ -127,6 +127,7 @@ static assay_status each_visit(sweep *s, size_t begin, size_t end, const char *k
         const size_t n = turns_of(s, begin, end, kind, v, order);
         for (size_t i = 0; status == ASSAY_OK && i < n; i++)
             status = visit(s, &s->problems[order[i].index], kind, v);
+        assay__sweep_end_round(s);
     }
     free(order);
     return status;
@@ -229,6 +230,7 @@ static assay_status screen_group(sweep *s, size_t begin, size_t *end)
         if (now < *end)
             *end = now > i + 1 ? now : i + 1;
     }
+    assay__sweep_end_round(s);
     return status;
 }
 
@@ -456,6 +458,8 @@ static assay_status run(sweep *s)
         s->summary->elapsed_s - s->summary->oracle_s - s->summary->compare_s - s->summary->peaks_s;
     s->summary->timed_share = s->timed_ns * 1e-9 / stays_s;
     s->summary->checked_share = s->checked_s / stays_s;
+    s->summary->around_share = s->around_s / stays_s;
+    s->summary->starts_share = s->starts_s / stays_s;
     /* An error that ended the sweep matters more than one in closing its row. */
     if (assay__db_end_sweep(s->db, s->sweep_row, s->summary->stop_reason, s->aa_floor) != ASSAY_OK)
         return status != ASSAY_OK ? status : ASSAY_DB;

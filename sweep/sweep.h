@@ -125,6 +125,9 @@ typedef struct assay__sweep_summary {
     double elapsed_s, timed_share; /* of the wall time without the three below: inside timed,
                                       warm-up and confirming calls */
     double checked_share;          /* of the same: inside calls whose results were checked */
+    double around_share;           /* of the same: what timed calls need before and after them */
+    double starts_share;           /* of the same: starting workers and ending them */
+    size_t workers;                /* of visits, that were started */
     double oracle_s;               /* computing expected results */
     double compare_s;              /* comparing what kernels gave with them */
     double peaks_s;    /* measuring what the machine can do at most, or checking that it holds */

@@ -462,6 +462,7 @@ assay_status assay__sweep_run_set(sweep *s, sweep_problem *p, sweep_candidate *c
 
 static void call_wrong(sweep *s, sweep_candidate *c, const char *stratum, const char *why)
 {
+    s->is_tainted = true;
     if (c->verdict == ASSAY__VERDICT_WRONG)
         return; /* the first set that shows it says why, and it counts once */
     c->verdict = ASSAY__VERDICT_WRONG;
@@ -605,7 +606,8 @@ static assay_status judge_alone(sweep *s, sweep_problem *p, sweep_candidate *c, 
     if (c->verdict == ASSAY__VERDICT_WRONG)
         return ASSAY_OK;
     assay__worker_stop(w); /* who is to show it uses its memory */
-    ASSAY_TRY(assay__sweep_spoiled(s, p, c, before, said, is_right));
+    if (before != NULL && before != c)
+        ASSAY_TRY(assay__sweep_spoiled(s, p, c, before, said, is_right));
     ASSAY_TRY(assay__sweep_fresh(s, p, w));
     if (*is_right)
         return ASSAY_OK;
@@ -621,6 +623,7 @@ static assay_status check_alone(sweep *s, sweep_problem *p, sweep_candidate *c, 
                                 checked *found)
 {
     sweep_candidate *before = s->served;
+    const bool was_shared = s->is_shared;
     checked alone = {.set = {NULL}};
     char said[sizeof c->reason];
     bool is_right = false;
@@ -635,6 +638,8 @@ static assay_status check_alone(sweep *s, sweep_problem *p, sweep_candidate *c, 
     c->reason[0] = '\0';
     s->summary->wrong--;
     status = check_sets(s, p, c, *w, &alone);
+    if (status == ASSAY_OK && was_shared && c->verdict != ASSAY__VERDICT_WRONG)
+        assay__sweep_share_no_more(s, p, c, said);
     if (status == ASSAY_OK)
         status = judge_alone(s, p, c, w, before, said, &is_right);
     if (is_right) {
@@ -674,8 +679,8 @@ assay_status assay__sweep_check(sweep *s, sweep_problem *p, sweep_candidate *c, 
     ASSAY_TRY(judged_init(p, c->kernel->desc, &found.all));
     c->checked = true;
     status = check_sets(s, p, c, *w, &found);
-    if (status == ASSAY_OK && c->verdict == ASSAY__VERDICT_WRONG && s->served != NULL &&
-        s->served != c)
+    if (status == ASSAY_OK && c->verdict == ASSAY__VERDICT_WRONG &&
+        (s->is_shared || (s->served != NULL && s->served != c)))
         status = check_alone(s, p, c, w, &found);
     if (c->verdict == ASSAY__VERDICT_WRONG && assay__sweep_is_fate(status)) {
         assay__worker_stop(w); /* wrong is for good; how it ended says less */
@@ -742,6 +747,10 @@ assay_status assay__sweep_recheck(sweep *s, sweep_problem *p, sweep_candidate *c
         describe_worst(p, j, why, sizeof why);
         call_wrong(s, c, set == 0 ? "after timing" : "with other inputs where those timed lay",
                    why);
+        if (s->is_shared) {
+            s->is_worker_spent = true; /* whoever did it, it ends here */
+            assay__sweep_share_no_more(s, p, c, why);
+        }
         return put_failure(s, p, c, set, j);
     }
     if (is_first)

@@ -144,7 +144,7 @@ static assay_status repeat(sweep *s, sweep_problem *p, sweep_candidate *before,
 }
 
 static assay_status suspect(sweep *s, sweep_problem *p, sweep_candidate *before,
-                            sweep_candidate *behind, const char *text)
+                            sweep_candidate *behind, const char *text, bool was_shared)
 {
     char name[300], said[sizeof before->reason];
     assay_status status;
@@ -158,6 +158,9 @@ static assay_status suspect(sweep *s, sweep_problem *p, sweep_candidate *before,
     status = repeat(s, p, before, behind);
     if (status != ASSAY_OK && !assay__sweep_is_fate(status))
         return status;
+    /* Where other problems had run there are more to suspect. */
+    if (status == ASSAY_OK && was_shared)
+        return ASSAY_OK;
     before->suspicions++;
     if (status == ASSAY_OK && before->suspicions < 2)
         return ASSAY_OK;
@@ -186,10 +189,11 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
                                 sweep_candidate *before, assay__worker **w, const char *kind,
                                 assay_status status)
 {
+    const bool is_first = before == NULL || before == c, was_shared = s->is_shared;
     char text[sizeof c->reason], name[300], other[300];
 
     assay__worker_stop(w); /* what a device or a heap has come to is nobody else's */
-    if (before == NULL || before == c || c->out || c->pardoned ||
+    if ((is_first && !was_shared) || c->out || c->pardoned ||
         (status != ASSAY_CRASH && status != ASSAY_DEVICE && status != ASSAY_TIMEOUT))
         return assay__sweep_fate(s, p, c, status);
     assay__text_fit(assay_last_error(), text, sizeof text);
@@ -197,11 +201,15 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
     status = anew(s, p, c, w, kind);
     if (status != ASSAY_OK)
         return assay__sweep_fate(s, p, c, status);
+    if (was_shared)
+        assay__sweep_share_no_more(s, p, c, text);
+    if (is_first)
+        return ASSAY_OK;
     assay__sweep_name(c, name, sizeof name);
     assay__sweep_name(before, other, sizeof other);
     assay__sweep_warn(s, "%s: %s failed where %s had run before, and alone it does not: %s",
                       p->text, name, other, text);
-    return suspect(s, p, before, c, text);
+    return suspect(s, p, before, c, text, was_shared);
 }
 
 /* Behind another in one worker: then it may be that one's doing that a device has no memory. */

@@ -31,6 +31,7 @@
 
 #define SWEEP_MAX_CANDIDATES 512 /* of one problem, default and incumbent not counted */
 #define SWEEP_ADDED          2   /* these two, where the choice of kernels leaves them out */
+#define SWEEP_BACKENDS       256 /* their names */
 #define SWEEP_MAX_REFUSED    16  /* plug-ins left out of one sweep */
 #define SWEEP_MAX_RECORDS    (4 * SWEEP_MAX_CANDIDATES) /* of one route, of earlier sweeps too */
 
@@ -212,6 +213,11 @@ typedef struct sweep {
     assay__doing fate;       /* what it was inside of when it died */
     sweep_candidate *served; /* the last one of the worker that visits; NULL: none */
     bool is_worker_spent;    /* little memory or few descriptors are left to it */
+    bool is_shared;          /* it has served another problem before */
+    bool is_tainted;         /* somebody was wrong in it, who may have written anywhere */
+    assay__worker *shared;   /* between two problems of a round, on a device; NULL: none */
+    char shared_backends[SWEEP_BACKENDS]; /* that it has loaded */
+    bool shares_no_more;                  /* what ran in one problem was seen to bear on another */
     sweep_kernel *kernels;
     size_t kernel_count;
     const assay_manifest *place; /* of the device that is measured; NULL: the host */
@@ -246,7 +252,9 @@ typedef struct sweep {
     size_t equal_count;
     double aa_floor; /* of this machine, from them; NaN: too few */
     double begin_s, timed_ns, checked_s;
-    double step_s;                  /* the last stay ended then */
+    double around_s; /* in requests for timed calls, but outside of these */
+    double starts_s; /* starting workers of visits, preparing them, and ending them */
+    double step_s;   /* the last stay ended then */
     double noise_logs, noise_count; /* of a variant's visits over the ones before them */
     /* Screened times, and the least that the peaks allow for the same: sums. */
     double ratio_sum, ratio_least, ratio_count;
@@ -373,6 +381,15 @@ void assay__sweep_empty_arena(const sweep *s);
 const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap);
 /* A fresh worker with the problem prepared. */
 assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w);
+/* The one that served the problem before in this round, or a fresh one. */
+assay_status assay__sweep_join(sweep *s, sweep_problem *p, assay__worker **w);
+/* Its visit is over: it ends, or waits for the next problem of the round. */
+void assay__sweep_leave(sweep *s, const sweep_problem *p, assay__worker **w);
+void assay__sweep_end_round(sweep *s);
+/* c failed or was wrong in such a worker, as text says, and was right before or is so alone: who
+ * did that nobody knows, and from now on all are fresh. */
+void assay__sweep_share_no_more(sweep *s, const sweep_problem *p, const sweep_candidate *c,
+                                const char *text);
 json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c);
 /* How long one launch may take, and a stay. */
 int assay__sweep_timeout_ms(const sweep *s);

@@ -407,6 +407,7 @@ void assay__sweep_teardown(sweep *s)
         close(s->arena_fd);
     assay__worker_stop(&s->asker);
     assay__worker_stop(&s->loader);
+    assay__sweep_end_round(s);
     assay__environment_close(&s->environment);
     json_decref(s->counters);
     assay__sweep_forget_refused(s);

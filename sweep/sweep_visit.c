@@ -16,72 +16,6 @@
 #include "tuner/stats.h"
 #include "tuner/worker_sense.h"
 
-#define ARENA_PAGE  UINT64_C(65536) /* a multiple of any page */
-#define ARENA_SLACK (UINT64_C(64) << 20)
-
-/* Somewhere else in each visit: which pages lie beside each other in the caches is part of what
- * visits must sample. */
-static uint64_t arena_begin(const sweep *s, const sweep_problem *p)
-{
-    const uint64_t bits =
-        assay__sweep_draw(s, "arena %s %zu %s", s->visit.kind, s->visit.ordinal, p->text);
-
-    return (bits >> 40) % (ARENA_SLACK / ARENA_PAGE) * ARENA_PAGE;
-}
-
-const char *assay__sweep_backends(const sweep_problem *p, char *buf, size_t cap)
-{
-    size_t used = 0;
-
-    buf[0] = '\0';
-    for (size_t i = 0; i < p->count; i++) {
-        const sweep_candidate *c = &p->candidates[i];
-        const char *name = c->kernel->manifest->name;
-        if (c->out || (used > 0 && assay__name_in_list(buf, name)))
-            continue;
-        if (used + strlen(name) + 2 > cap)
-            return NULL;
-        used += (size_t)snprintf(buf + used, cap - used, "%s%s", used > 0 ? "," : "", name);
-    }
-    return used > 0 ? buf : NULL;
-}
-
-/* With the plug-ins of those alone that are still in: to load the others takes longer than a quick
- * stay. */
-assay_status assay__sweep_worker(sweep *s, sweep_problem *p, assay__worker **w)
-{
-    char backends[256];
-    const assay__worker_options options =
-        assay__sweep_worker_options(s, assay__sweep_backends(p, backends, sizeof backends));
-    json_t *request = json_pack("{s:s, s:s, s:i}", "cmd", "prepare", "problem", p->text, "align",
-                                (int)s->o->align);
-    int fds[SWEEP_SETS + 2];
-    size_t count = 0;
-    json_t *reply = NULL;
-    assay_status status;
-
-    for (size_t i = 0; i < p->sets; i++)
-        fds[count++] = p->input_fd[i];
-    fds[count++] = p->output_fd;
-    if (s->arena_fd >= 0) {
-        fds[count++] = s->arena_fd;
-        json_object_set_new(request, "arena", json_integer((json_int_t)arena_begin(s, p)));
-    }
-    json_object_set_new(request, "memory_bytes", json_real(assay__sweep_worker_bytes(s, p)));
-    s->is_worker_spent = false;
-    s->served = NULL;
-    status = assay__worker_start(&options, w);
-    if (status != ASSAY_OK) {
-        json_decref(request);
-        return status;
-    }
-    status = assay__worker_call(*w, request, fds, count, 30000, &reply);
-    json_decref(reply);
-    if (status != ASSAY_OK)
-        assay__worker_stop(w);
-    return status;
-}
-
 json_t *assay__sweep_request(const char *cmd, const sweep_candidate *c)
 {
     json_t *tunables = json_array();
@@ -331,7 +265,9 @@ static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *
         status = read_stay(s, reply, p, c, out);
     json_decref(reply);
     /* What failed does not say what its calls took, and may have hung until its limit. */
-    s->timed_ns += status == ASSAY_OK ? out->called_ns : 1e9 * (assay__sweep_now_s(s) - begin_s);
+    const double took_s = assay__sweep_now_s(s) - begin_s;
+    s->timed_ns += status == ASSAY_OK ? out->called_ns : 1e9 * took_s;
+    s->around_s += status == ASSAY_OK ? fmax(0, took_s - 1e-9 * out->called_ns) : 0;
     return status;
 }
 
@@ -606,7 +542,7 @@ assay_status assay__sweep_attempt(sweep *s, sweep_problem *p, sweep_candidate *c
     assay_status status = ASSAY_OK;
 
     if (*w == NULL) {
-        ASSAY_TRY(assay__sweep_fresh(s, p, w));
+        ASSAY_TRY(assay__sweep_join(s, p, w));
         assay__sweep_started(s, p);
     }
     if (!c->checked)
@@ -616,12 +552,27 @@ assay_status assay__sweep_attempt(sweep *s, sweep_problem *p, sweep_candidate *c
     return status;
 }
 
+/* What is held there of a device's memory for other problems is no matter of this one: once more in
+ * a worker of its own, unless there is somebody of this problem to look at first. */
+static assay_status attempt_with_room(sweep *s, sweep_problem *p, sweep_candidate *c,
+                                      const sweep_candidate *before, assay__worker **w,
+                                      const char *kind)
+{
+    const assay_status status = assay__sweep_attempt(s, p, c, w, kind);
+
+    if (status != ASSAY_NOMEM || !s->is_shared || (before != NULL && before != c))
+        return status;
+    assay__worker_stop(w);
+    c->checked = c->checked && c->verdict != ASSAY__VERDICT_NONE;
+    return assay__sweep_attempt(s, p, c, w, kind);
+}
+
 static assay_status visit_one(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
                               const char *kind)
 {
     const double before_s = called_s(s);
     sweep_candidate *before = *w != NULL ? s->served : NULL;
-    assay_status status = assay__sweep_attempt(s, p, c, w, kind);
+    assay_status status = attempt_with_room(s, p, c, before, w, kind);
 
     if (assay__sweep_is_fate(status))
         status = assay__sweep_blame(s, p, c, before, w, kind, status);
@@ -680,7 +631,7 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
     }
     if (status == ASSAY_OK && is_search && !p->skip)
         status = follow_last(s, p, w);
-    assay__worker_stop(&w);
+    assay__sweep_leave(s, p, &w);
     /* The file stays; its pages are no part of this process until it looks again. */
     if (p->output != NULL)
         (void)madvise(p->output, p->out.total, MADV_DONTNEED);

@@ -82,8 +82,8 @@ static assay_status do_bindings(assay__worker_state *s, json_t *request, assay__
 static assay_status do_prepare(assay__worker_state *s, json_t *request, assay__message *m,
                                json_t *reply)
 {
-    (void)reply;
-    return assay__worker_prepare(s, request, m);
+    ASSAY_TRY(assay__worker_prepare(s, request, m));
+    return assay__guard_is_spent() ? assay__json_put_bool(reply, "is_spent", true) : ASSAY_OK;
 }
 
 static assay_status do_run(assay__worker_state *s, json_t *request, assay__message *m,

@@ -14,7 +14,9 @@
  *                                                    -> answers: ["101..." a variant each]
  *   prepare  problem, align, arena?, descriptors,    one input file a set, then the output file,
  *            memory_bytes? [limit]                      then memory to rotate over when arena says
- *                                                       at which byte to begin
+ *                                                       at which byte to begin -> is_spent? [by
+ *                                                       problems before: little is left of memory
+ *                                                       or of descriptors]
  *   run      backend, kernel, tunables, set          one launch into the output file
  *            revision? [of the kernel]               STALE when it is another by now; as in time
  *   time     backend, kernel, tunables, cache, span?, span_ns, spans, warm_ns, budget_ns,

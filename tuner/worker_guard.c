@@ -35,6 +35,7 @@
 static struct {
     void *reserve;       /* NULL: given back, or none */
     double limit_bytes;  /* of RLIMIT_DATA; 0: none */
+    double first_bytes;  /* held when the first limit was set; 0: none was */
     rlim_t user_limit;   /* that was there before */
     assay__doing *notes; /* borrowed */
     int rounding;
@@ -167,8 +168,11 @@ void assay__guard_report(const assay__guard_held *before, size_t calls, json_t *
 void assay__guard_limit(double bytes)
 {
     struct rlimit now;
-    double wanted = held_bytes() + bytes;
 
+    /* What the problems before left behind counts against those that follow. */
+    if (!(guard.first_bytes > 0))
+        guard.first_bytes = held_bytes();
+    double wanted = guard.first_bytes + bytes;
     if (!(bytes > 0) || isnan(wanted) || getrlimit(RLIMIT_DATA, &now) != 0)
         return;
     if (guard.limit_bytes > 0)
@@ -202,6 +206,11 @@ static bool has_few_fds(void)
 static bool has_little_memory(void)
 {
     return guard.limit_bytes > 0 && held_bytes() > 0.75 * guard.limit_bytes;
+}
+
+bool assay__guard_is_spent(void)
+{
+    return has_little_memory() || has_few_fds();
 }
 
 /* Under a limit of the address space (ulimit -v) nothing else may tell. */

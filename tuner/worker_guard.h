@@ -20,8 +20,11 @@ void assay__guard_begin(void);
 /* Faults are noted there from now on. */
 void assay__guard_notes(assay__doing *where);
 
-/* Memory that may be taken beyond what is held now; a lower limit of the user stays. */
+/* Memory that may be taken beyond what was held when this was called first; a lower limit of the
+ * user stays. */
 void assay__guard_limit(double bytes);
+/* Is little left of it, or of descriptors? */
+bool assay__guard_is_spent(void);
 
 /* What a kernel leaves behind from its second call on: hold, then report after so many calls more.
  * The reply gets leaked_bytes and leaked_fds where that is more than what caches and pools of a

@@ -101,6 +101,72 @@ ln -sf "$ASSAY_BUILD/lib/assay/assay_cpu.so" "$WORK/plugins/"
 SELECT_card_a=fail SELECT_card_b=none expect 0 '*' '1 problems *' assay sweep --db "$db" --plugins "$WORK/plugins" "${add[@]}" --threads 1 --profile quick --dry-run
 rm "$WORK"/plugins/assay_c*.so
 
+# A context takes longer to make than a stay: the problems of a round have one process between them,
+# and the next round another, so that the visits of each are of as many processes.
+rm -f "$db"
+several=(--op add --dtype f32 --shape 'n=1000|2000|3000|4000|5000')
+script 6 'kernel=* ns=9000 sd=0.01' 'kernel=fake_b ns=8000'
+sweep far "${several[@]}" --json
+rounds=$(sql "SELECT (SELECT max(n) FROM (SELECT count(*) AS n FROM visit WHERE kind = 'measure' AND is_twin = 0 GROUP BY measurement)) +
+    (SELECT max(n) FROM (SELECT count(*) AS n FROM visit WHERE kind = 'confirm' GROUP BY measurement)) + 1")
+workers=$(jq -s 'map(select(.schema == "assay.sweep.summary/1")) | .[0].workers' "$WORK/stdout" "$WORK/stderr" 2>"$WORK/log")
+[ "$workers" = "$rounds" ] || fail "$workers workers for $rounds rounds of five problems"
+[ "$(<"$WORK/visits")" = $((rounds + 1)) ] || fail "the device was opened $(<"$WORK/visits") times" # once to ask what it is
+[ "$(jq -r 'select(.schema == "assay.sweep.outcome/1") | .kernel' "$WORK/stdout" | sort -u)" = fake_b ] || fail "another one won"
+
+# What fails behind other problems, and alone does not, is convicted of nothing, and they are kept apart
+# from then on. Calls of a process are counted: 1500 are more than a problem makes in one.
+rm -f "$db"
+script 6 'kernel=* ns=9000 sd=0.01' 'kernel=fake_b ns=8000 crash_at=1500'
+sweep far "${several[@]}" --json
+grep -q 'went wrong where other problems had run before: .*each problem has workers of its own' "$WORK/stderr" || fail "nobody was told: $(cat "$WORK/stderr")"
+[ "$(sql "SELECT (SELECT count(*) FROM quarantine) + (SELECT count(*) FROM measurement WHERE verdict NOT IN ('ok', 'noisy'))")" = 0 ] || fail "somebody was convicted: $(sql 'SELECT verdict, reason FROM measurement')"
+[ "$(jq -r 'select(.schema == "assay.sweep.outcome/1") | .kernel' "$WORK/stdout" | sort -u)" = fake_b ] || fail "another one won"
+[ "$(<"$WORK/visits")" -gt $((rounds + 10)) ] || fail "they were not kept apart: $(<"$WORK/visits") processes"
+# A wrong result is for good even so, but it is one.
+rm -f "$db"
+script 6 'kernel=* ns=9000 sd=0.01' 'kernel=fake_b ns=8000 wrong_at=1500 wrong=99'
+sweep far "${several[@]}" --json
+[ "$(sql "SELECT count(*) FROM measurement WHERE verdict = 'wrong'")" = 1 ] || fail "wrong, not once: $(sql 'SELECT verdict, reason FROM measurement')"
+grep -q 'went wrong where other problems had run before: ' "$WORK/stderr" || fail "nobody was told: $(cat "$WORK/stderr")"
+# Whose worker somebody plainly wrong has written in is left to no other problem.
+rm -f "$db"
+script 6 'kernel=* ns=9000 sd=0.01' 'kernel=fake_b wrong_at=1 wrong=99'
+sweep far "${several[@]}" --json
+[ "$(<"$WORK/visits")" -ge $((rounds + 5)) ] || fail "a worker in which somebody was wrong went on: $(<"$WORK/visits")"
+grep -q 'of its own from now on' "$WORK/stderr" && fail "wrong alone, and others are kept apart"
+# Nor does one go on that has lost the device, or leaks.
+rm -f "$db"
+script 6 'kernel=* ns=9000 sd=0.01' 'kernel=fake_b lose_at=4'
+sweep far "${several[@]}" --json
+[ "$(sql "SELECT count(*) FROM measurement m JOIN revision r ON r.id = m.revision JOIN kernel k ON k.id = r.kernel WHERE k.name <> 'fake_b' AND m.verdict NOT IN ('ok', 'noisy')")" = 0 ] || fail "who did not lose the device"
+
+# Memory that ends in the course of a round is there again in a fresh process.
+rm -f "$db"
+script 6 'nomem=80' 'kernel=* ns=9000 sd=0.01' 'kernel=fake_b ns=8000'
+sweep far "${several[@]}" --json
+[ "$(count '.schema == "assay.sweep.outcome/1" and .kernel == "fake_b"')" = 5 ] || fail "problems were left for want of memory: $(cat "$WORK/stderr")"
+[ "$(sql 'SELECT count(*) FROM quarantine')" = 0 ] || fail "somebody was blamed for it"
+# Killed and resumed, it ends with what it would have had.
+rm -f "$db"
+script 6 'kernel=* ns=9000 sd=0.01' 'kernel=fake_b ns=8000' 'kernel=fake_c wrong_at=1 wrong=99'
+sweep far "${several[@]}" --json
+facts "$db" >"$WORK/whole" && rm -f "$db"
+for goal in 20 70 130; do
+    assay sweep --db "$db" --plugins "$WORK/plugins" --backend far --threads 1 --profile quick --quiet --resume "${several[@]}" >"$WORK/stdout" 2>"$WORK/stderr" &
+    victim=$!
+    while kill -0 "$victim" 2>"$WORK/log" && [ "$(sqlite3 -cmd '.timeout 5000' "$db" 'SELECT count(*) FROM visit' 2>"$WORK/log" || echo 0)" -lt "$goal" ]; do sleep 0.02; done
+    kill -KILL "$victim" 2>"$WORK/log"
+    wait "$victim" 2>"$WORK/log"
+done
+sweep far "${several[@]}" --resume
+facts "$db" | diff "$WORK/whole" - >"$WORK/log" || fail "resumed, it is another: $(cat "$WORK/log")"
+
+# On the host each visit has a process of its own.
+script 6 'kernel=* ns=9000 sd=0.01' 'kernel=fake_b ns=8000'
+expect 0 '*' '*' assay sweep --db "$WORK/host.db" --plugins "$WORK/plugins" --backend fake --threads 1 --profile quick "${several[@]}"
+[ "$(<"$WORK/visits")" -ge $((5 * rounds)) ] || fail "on the host $(<"$WORK/visits") processes made $rounds visits of five problems"
+
 # A device that is not there: of one that was named it is told, others do without.
 script 3 devices=0
 expect 4 '' '*far*no device*' assay sweep --db "$WORK/none.db" --plugins "$WORK/plugins" --backend far "${add[@]}" --profile quick

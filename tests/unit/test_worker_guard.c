@@ -213,9 +213,13 @@ START_TEST(memory_is_limited_beyond_what_is_held)
     ck_assert_int_eq(assay__guard_end(ASSAY_OK, true, reply), ASSAY_OK);
     ck_assert(json_is_true(json_object_get(reply, "is_spent")));
     ck_assert_ptr_ne(take(piece / 2), MAP_FAILED);
-    /* The next problem has its own. */
+    /* What the problem before has left counts against the next one, too. */
     assay__guard_limit(128e6);
+    ck_assert_ptr_eq(take(piece), MAP_FAILED);
+    ck_assert(assay__guard_is_spent());
+    assay__guard_limit(1024e6);
     ck_assert_ptr_ne(take(piece), MAP_FAILED);
+    ck_assert(!assay__guard_is_spent());
     /* None, and one that the user has set. */
     assay__guard_limit(0);
 }
