@@ -109,12 +109,15 @@ assay_status assay__worker_prepare(assay__worker_state *s, json_t *request, assa
     assay__worker_problem *p;
     assay_status status;
 
-    assay__worker_release(s);
-    if (m->fd_count < 2)
-        return assay__fail(ASSAY_INTERNAL, "prepare needs input and output files");
+    /* Before the old one is released: never at its address, by which a backend may know it. */
     p = calloc(1, sizeof *p);
+    assay__worker_release(s);
     if (p == NULL)
         return assay__fail(ASSAY_NOMEM, "problem");
+    if (m->fd_count < 2) {
+        free(p);
+        return assay__fail(ASSAY_INTERNAL, "prepare needs input and output files");
+    }
     take_arena(p, request, m);
     p->sets = m->fd_count - 1;
     for (size_t i = 0; i < p->sets; i++)
