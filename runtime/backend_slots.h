@@ -112,7 +112,7 @@ void assay__backend_close(assay__backend *b);
       ASSAY__ALSO(, assay_buffer dst, uint64_t dst_offset, assay_instance *source,                \
                   assay_buffer src, uint64_t src_offset, uint64_t bytes),                         \
       ASSAY__ALSO(, dst, dst_offset, source, src, src_offset, bytes))                             \
-    X(probe, ASSAY__ALSO(, assay_probe * probe), ASSAY__ALSO(, probe))
+    X(probe, ASSAY__ALSO(, assay_probe *probe), ASSAY__ALSO(, probe))
 #define ASSAY__BACKEND_MADE_SLOTS(X)                                              \
     X(measure, ASSAY__ALSO(, const assay_measure *what, assay_clock_info *clock), \
       ASSAY__ALSO(, what, clock))                                                 \

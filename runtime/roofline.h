@@ -28,7 +28,7 @@ typedef enum assay__arith {
     ASSAY__ARITH_F16,
     ASSAY__ARITH_BF16,
     ASSAY__ARITH_I8,
-    ASSAY__ARITH_TF32, /* of devices: f32 cut to ten bits */
+    ASSAY__ARITH_TF32,  /* of devices: f32 cut to ten bits */
     ASSAY__ARITH_CACHE, /* loads and copies in the first cache */
     ASSAY__ARITHS
 } assay__arith;
