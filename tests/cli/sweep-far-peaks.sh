@@ -47,19 +47,22 @@ sweep fake "${add[@]}"
 [ "$(verdicts cpu)" = ok ] || fail "the host's times are bound by the device: $(verdicts cpu)"
 
 # Below what the device can do: 12 us a copy of all, of which the cache may keep a quarter, less a quarter of slack.
+# impossible VERDICT SCRIPT NS FLAG...
 impossible() {
+    local verdict=$1
+    shift
     rm -f "$db"
     script 3 "$1" "kernel=* ns=$2 sd=0.001"
     expect '[01]' '*' '*' assay sweep --db "$db" --plugins "$WORK/plugins" --backend far --threads 1 --profile quick --json "${@:3}"
     [ "$(verdicts far)" = "$verdict" ] || fail "$2 ns on ${*:3}: $(verdicts far)"
 }
-verdict=ok impossible "$device" 9000 "${add[@]}"
-verdict=impossible impossible "$device" 5000 "${add[@]}"
+impossible ok "$device" 9000 "${add[@]}"
+impossible impossible "$device" 5000 "${add[@]}"
 # 524,288 flops at 60 flop/ns, the fastest way that there is: 8.7 us, 7 with the slack.
-verdict=ok impossible "$device" 8000 "${product[@]}"
-verdict=impossible impossible "$device" 5000 "${product[@]}"
+impossible ok "$device" 8000 "${product[@]}"
+impossible impossible "$device" 5000 "${product[@]}"
 # Without one of the units nobody knows; nor without any.
-verdict=ok impossible "${device/probe_matrix_f16=60/}" 5000 "${product[@]}"
-verdict=ok impossible "${device/probe_copy=100/}" 5000 "${add[@]}"
-verdict=ok impossible 'memory=67108864' 5000 "${product[@]}"
+impossible ok "${device/probe_matrix_f16=60/}" 5000 "${product[@]}"
+impossible ok "${device/probe_copy=100/}" 5000 "${add[@]}"
+impossible ok 'memory=67108864' 5000 "${product[@]}"
 [ "$(sql 'SELECT count(*) FROM peak')" = 0 ] || fail "peaks without a probe: $(sql 'SELECT name FROM peak')"
