@@ -24,17 +24,17 @@ query '.kernels | length == 20 and all(.available == false and (.reason | test("
 mkdir -p "$WORK/bundle/bin" "$WORK/bundle/lib/assay" || exit 1
 ln -s "$(command -v assay)" "$WORK/bundle/bin/" || exit 1
 ln -s "$ASSAY_BUILD/lib/assay/assay_ref.so" "$WORK/bundle/lib/assay/" || exit 1
-ASSAY_FAKE_CUDA='ns=10' ASSAY_VILLAINS_N=3000 ASSAY_VILLAINS_KEEP=$WORK/gpu ASSAY_TEST_RUN_TIMEOUT_MS=4000 \
+ASSAY_FAKE_CUDA='ns=1000' ASSAY_VILLAINS_N=3000 ASSAY_VILLAINS_KEEP=$WORK/gpu ASSAY_TEST_RUN_TIMEOUT_MS=4000 \
     ASSAY_VILLAINS_MOST_S=3000 expect 0 '*[1-9][0-9] passed, 0 failed' '*' tests/gpu/cuda-villains.sh "$WORK/bundle/bin/assay" "$villains"
 sqlite3 "$WORK/gpu/later.db" "SELECT reason FROM measurement WHERE verdict = 'crashed'" >"$WORK/stdout"
 [[ $(<"$WORK/stdout") == *'status 18 (DEVICE_LOST): synchronize: CUDA_ERROR_ILLEGAL_ADDRESS'* ]] || fail "a late fault is not his whose it is at once"
 
-ASSAY_FAKE_CUDA='ns=10' expect 4 '' '*its device is not asked for*' assay pick --db "$WORK/gpu/all.db" --plugins "$ASSAY_BUILD/lib/assay:$villains" --op add --dtype f32 --shape n=3000
+ASSAY_FAKE_CUDA='ns=1000' expect 4 '' '*its device is not asked for*' assay pick --db "$WORK/gpu/all.db" --plugins "$ASSAY_BUILD/lib/assay:$villains" --op add --dtype f32 --shape n=3000
 
 # sweep SCRIPT SHAPE -- the good ones on a driver that fails
 sweep() {
     rm -f "$WORK/s.db"
-    ASSAY_FAKE_CUDA="ns=10 $1" assay sweep --db "$WORK/s.db" --plugins "$ASSAY_BUILD/lib/assay:$villains" \
+    ASSAY_FAKE_CUDA="ns=1000 $1" assay sweep --db "$WORK/s.db" --plugins "$ASSAY_BUILD/lib/assay:$villains" \
         --backend cuda_villains --op add --dtype f32 --shape "$2" --profile quick --kernel 'g_*'
 }
 # counts -- measurements, entries in quarantine, routes

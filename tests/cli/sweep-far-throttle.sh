@@ -17,12 +17,12 @@ ours=('kernel=* ns=10000 sd=0.002' 'kernel=fake_b ns=9000')
 winners() { ask "SELECT count(*) FROM route t JOIN revision r ON r.id = t.winner_revision JOIN kernel k ON k.id = r.kernel
     WHERE superseded_utc IS NULL AND k.name = 'fake_b'"; }
 
-# Every worker's device is hot for a moment: nothing is lost, no time is longer, and all of it is told.
+# Every worker's device is hot for a moment, and of one problem each visit has its own: nothing is lost, no time is longer, and all of it is told.
 script 81 "${ours[@]}" 'sm_clock_mhz=1980*8,1200*2,1980' 'throttle_reasons=0*8,32*2,0' 'temperature_celsius=60*8,91*2,70'
-sweep
-[ "$(winners)" = 3 ] || fail "the winner is another"
+expect 0 '*' '' assay sweep --db "$db" "${far[@]/n=64..66/n=64}" --quiet --json
+[ "$(winners)" = 1 ] || fail "the winner is another"
 [ "$(ask "SELECT count(*) FROM measurement WHERE verdict <> 'ok'")" = 0 ] || fail "a verdict is not ok"
-[ "$(ask "SELECT count(*) FROM visit WHERE rejected_json <> ''")" -ge 20 ] || fail "nothing was left out"
+[ "$(ask "SELECT count(*) FROM visit WHERE rejected_json <> ''")" -ge 6 ] || fail "nothing was left out"
 [ "$(ask "SELECT count(*) FROM visit, json_each(rejected_json) r, json_each(r.value) p
     WHERE rejected_json <> '' AND (r.key <> 'clock' OR json_extract(context_json, '\$.device.spans.sm_clock_mhz[' || p.value || ']') <> 1200)")" = 0 ] ||
     fail "reasons or places"
@@ -33,7 +33,7 @@ sweep
     OR json_extract(context_json, '\$.device.before.temperature_celsius') IS NULL OR json_extract(context_json, '\$.device.loaded') IS NULL
     OR json_extract(context_json, '\$.device.after') IS NULL")" = 0 ] || fail "readings: $(ask 'SELECT context_json FROM visit LIMIT 3')"
 [ "$(ask "SELECT count(*) FROM visit WHERE context_json LIKE '%milliwatts%' OR context_json LIKE '%live_bytes%'")" = 0 ] || fail "readings of no sensor"
-[ "$(ask "SELECT count(*) FROM measurement WHERE flags LIKE '%clock heat%'")" -ge 3 ] || fail "flags of measurements"
+[ "$(ask "SELECT count(*) FROM measurement WHERE flags LIKE '%clock heat%'")" -ge 1 ] || fail "flags of measurements"
 
 # From some place in each worker on it stays hot: whoever ran faster before is given up, and told apart from the host's clock.
 db=$WORK/l.db
