@@ -149,8 +149,7 @@ static void raise_to(double *ceiling, double value)
 static void add_unit(assay__roofline *roof, const char *name, double scaled)
 {
     for (size_t i = 0; i < UNITS; i++) {
-        if (units[i].peak == NULL || units[i].is_device != roof->is_device ||
-            !starts_with(name, units[i].peak))
+        if (units[i].peak == NULL || !starts_with(name, units[i].peak))
             continue;
         raise_to(&roof->arith_per_ns[units[i].arith], scaled);
         if (scaled > 0)
