@@ -28,19 +28,19 @@
 #define LATE_NS  100e6
 #define WORK_NS  300e3
 /* A start and an end of a kernel; what a clock may be off the empty kernel's time. */
-#define MOST_OVER_NS 3000.0
-#define MOST_OFF_NS  1000.0
-#define MOST_OFF     0.01
-#define PRODUCT_MOST 8192
-#define PRODUCT_NS   100e6
+#define MOST_OVER_NS  3000.0
+#define MOST_OFF_NS   1000.0
+#define MOST_OFF      0.01
+#define PRODUCT_MOST  8192
+#define PRODUCT_LEAST 64
+#define PRODUCT_NS    100e6
 
 typedef struct device {
     const assay__bench_options *o;
     assay__bench_rows *rows;
     assay__worker *worker;
-    const char *name;       /* of the backend */
-    double empty_ns;        /* of an empty kernel; NaN: not known */
-    double f32_flop_per_ns; /* NaN: not measured */
+    const char *name; /* of the backend */
+    double empty_ns;  /* of an empty kernel; NaN: not known */
     bool has_spins;
 } device;
 
@@ -278,10 +278,7 @@ static assay_status add_peaks(device *d)
         status = assay__json_get_array(reply, "peaks", &list);
     for (size_t i = 0; status == ASSAY_OK && i < json_array_size(list); i++) {
         const json_t *peak = json_array_get(list, i);
-        const char *name = json_string_value(json_object_get(peak, "name"));
         status = assay__bench_add_peak(peak, prefix, d->rows);
-        if (status == ASSAY_OK && name != NULL && strcmp(name, "fma_f32_d1") == 0)
-            d->f32_flop_per_ns = d->rows->rows[d->rows->count - 1].value;
     }
     json_decref(reply);
     return status;
@@ -289,32 +286,46 @@ static assay_status add_peaks(device *d)
 
 /* ---- data ---- */
 
-/* As large as 8,192 a side where that is done in time. */
-static json_int_t product_side(const device *d)
+static assay_status ask_product(const device *d, assay_dtype dtype, json_int_t n, size_t rounds,
+                                double *zeros, double *random)
 {
-    json_int_t n = PRODUCT_MOST;
+    json_t *reply = NULL;
 
-    while (n > 64 && !(2.0 * (double)n * (double)n * (double)n <= PRODUCT_NS * d->f32_flop_per_ns))
-        n /= 2;
-    return n;
+    ASSAY_TRY(call(d,
+                   json_pack("{s:s, s:s, s:i, s:I, s:I, s:I}", "cmd", "products", "backend",
+                             d->name, "dtype", (int)dtype, "n", n, "rounds", (json_int_t)rounds,
+                             "seed", (json_int_t)d->o->seed),
+                   &reply));
+    read_list(reply, "zeros", zeros, rounds);
+    read_list(reply, "random", random, rounds);
+    json_decref(reply);
+    return ASSAY_OK;
+}
+
+/* As large as 8,192 a side where eight times a call of half of it is short enough: how far a kernel
+ * is from the device's peak is not known before. */
+static assay_status product_side(const device *d, assay_dtype dtype, json_int_t *n)
+{
+    double zeros, random = 0;
+
+    *n = PRODUCT_LEAST;
+    for (;;) {
+        ASSAY_TRY(ask_product(d, dtype, *n, 1, &zeros, &random));
+        if (*n == PRODUCT_MOST || !(8 * random <= PRODUCT_NS))
+            return ASSAY_OK;
+        *n *= 2;
+    }
 }
 
 static assay_status add_product(const device *d, assay_dtype dtype)
 {
     double zeros[ROUNDS], random[ROUNDS];
-    const json_int_t n = product_side(d);
-    json_t *reply = NULL;
     assay__proof p;
+    json_int_t n;
     char what[64];
 
-    ASSAY_TRY(call(d,
-                   json_pack("{s:s, s:s, s:i, s:I, s:i, s:I}", "cmd", "products", "backend",
-                             d->name, "dtype", (int)dtype, "n", n, "rounds", ROUNDS, "seed",
-                             (json_int_t)d->o->seed),
-                   &reply));
-    read_list(reply, "zeros", zeros, ROUNDS);
-    read_list(reply, "random", random, ROUNDS);
-    json_decref(reply);
+    ASSAY_TRY(product_side(d, dtype, &n));
+    ASSAY_TRY(ask_product(d, dtype, n, ROUNDS, zeros, random));
     (void)snprintf(what, sizeof what, "matmul %s %lld, N(0,1) over zeros", assay_dtype_name(dtype),
                    (long long)n);
     ASSAY_TRY(assay__proof_ratio(random, zeros, ROUNDS, &p));
@@ -394,8 +405,7 @@ static assay_status add_device(const assay__bench_options *o, const char *name,
                                assay__bench_rows *r)
 {
     const assay__worker_options options = {.plugin_path = o->plugin_path, .backends = name};
-    device d = {
-        .o = o, .rows = r, .name = name, .empty_ns = (double)NAN, .f32_flop_per_ns = (double)NAN};
+    device d = {.o = o, .rows = r, .name = name, .empty_ns = (double)NAN};
     int lock = -1;
 
     ASSAY_TRY(assay__worker_start(&options, &d.worker));

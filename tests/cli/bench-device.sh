@@ -14,7 +14,7 @@ good='resolution=32 memory=67108864 ghz=1.5 probe_empty=1504 probe_spin_ns=1800 
 # bench CODE SCRIPT FLAG...
 bench() {
     local code=$1
-    export ASSAY_FAKE="$2; kernel=* ns=5000"
+    export ASSAY_FAKE="$2; kernel=* ns=5000 per_unit=100"
     shift 2
     expect "$code" '*' '*' assay bench --only device --plugins "$WORK/plugins" --backend far --json "$@"
 }
