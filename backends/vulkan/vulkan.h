@@ -267,6 +267,9 @@ void vulkan_barrier(const vulkan_device *d, VkCommandBuffer buffer, bool to_host
 /* X(name, needs storage of 16 bits) */
 #define VULKAN_SHADERS(X)             \
     X(matmul_f32, false)              \
+    X(probe_empty, false)             \
+    X(probe_copy, false)              \
+    X(probe_fma, false)               \
     VULKAN_MAP_SHADERS(X, add)        \
     VULKAN_MAP_SHADERS(X, relu)       \
     VULKAN_MAP_SHADERS(X, exp)        \

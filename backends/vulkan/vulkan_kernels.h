@@ -18,6 +18,9 @@ assay_status vulkan_norm(const assay_launch *launch); /* layer_norm, rms_norm */
 assay_status vulkan_sum_reduce(const assay_launch *launch);
 assay_status vulkan_matmul(const assay_launch *launch);
 
+/* Slot probe: vulkan_probe.c. */
+assay_status vulkan_probe(assay_instance *instance, assay_probe *probe);
+
 /* 0, 1, 2 for f32, f16, bf16: variants of a shader stand in this order. */
 static inline unsigned vulkan_type_of(const assay_tensor *t)
 {

@@ -154,6 +154,7 @@ static const assay_backend backend = {
     .event_elapsed = assay__host_event_elapsed,
     .metrics = vulkan_metrics,
     .inject = assay__host_inject,
+    .probe = vulkan_probe,
 };
 
 /* Explicit: who does not name it works on host memory, which its kernels do not take. */

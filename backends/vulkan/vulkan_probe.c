@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* backends/vulkan/vulkan_probe.c -- kernels of known work: slot probe.
+ *
+ * Nothing spins, since few drivers let a shader read a clock of ns.  There are no matrix
+ * instructions, which devices may have all the same: what they could speed up has no floor then. */
+#include "backends/vulkan/vulkan_kernels.h"
+
+enum {
+    WORKGROUP_SIZE = 128,
+    VECTORS = 4,       /* that an invocation copies */
+    FMA_GROUPS = 2048, /* more than any device holds at once */
+    CHAINS = 8,
+    LINKS = 16
+};
+#define NEVER UINT32_C(0x7fa00ead)
+
+/* As the shaders' push constants lie in memory. */
+typedef struct copy_arguments {
+    uint64_t x, y, x_words, y_words;
+    uint32_t vectors, rest;
+} copy_arguments;
+typedef struct fma_arguments {
+    uint64_t nowhere;
+    uint32_t rounds, never;
+} fma_arguments;
+
+static assay_status check(const assay_launch *launch, uint32_t operands, int64_t most)
+{
+    if (launch->instance == NULL)
+        return ASSAY_INVALID; /* not by the slots: there is nobody to tell */
+    if (launch->tunables != NULL && launch->tunables[0] >= 1 && launch->tunables[0] <= most &&
+        launch->operand_count == operands)
+        return ASSAY_OK;
+    return assay__host_fail(launch->instance, ASSAY_INVALID,
+                            "probe: needs an amount of 1 to %lld and %u operands", (long long)most,
+                            operands);
+}
+
+static assay_status run(const assay_launch *launch, vulkan_shader shader, uint64_t groups,
+                        const void *push, uint32_t push_bytes)
+{
+    const vulkan_work work = {
+        .shader = shader,
+        .constants = {WORKGROUP_SIZE, VECTORS},
+        .shape = {.groups = groups, .local = {WORKGROUP_SIZE, 1}, .push_bytes = push_bytes},
+        .push = push};
+
+    return vulkan_run(launch, &work);
+}
+
+static assay_status run_empty(const assay_launch *launch)
+{
+    const fma_arguments unused = {.rounds = 0};
+
+    return run(launch, VULKAN_SHADER_probe_empty, 1, &unused, sizeof unused);
+}
+
+static assay_status run_copy(const assay_launch *launch)
+{
+    uint64_t at[ASSAY_MAX_OPERANDS];
+
+    ASSAY_TRY(check(launch, 2, INT64_C(16) * UINT32_MAX));
+    ASSAY_TRY(vulkan_addresses(launch, at));
+    const uint64_t bytes = (uint64_t)launch->tunables[0], each = 16 * WORKGROUP_SIZE * VECTORS;
+    const copy_arguments push = {.x = at[0],
+                                 .y = at[1],
+                                 .x_words = at[0],
+                                 .y_words = at[1],
+                                 .vectors = (uint32_t)(bytes / 16),
+                                 .rest = (uint32_t)(bytes % 16)};
+
+    return run(launch, VULKAN_SHADER_probe_copy, (bytes + each - 1) / each, &push, sizeof push);
+}
+
+static assay_status run_fma(const assay_launch *launch)
+{
+    ASSAY_TRY(check(launch, 0, UINT32_MAX));
+    const fma_arguments push = {.rounds = (uint32_t)launch->tunables[0], .never = NEVER};
+
+    return run(launch, VULKAN_SHADER_probe_fma, FMA_GROUPS, &push, sizeof push);
+}
+
+assay_status vulkan_probe(assay_instance *instance, assay_probe *probe)
+{
+    if (probe->kind == ASSAY_PROBE_EMPTY) {
+        probe->run = run_empty;
+        probe->operand_count = 0;
+        probe->work_per_amount = 0.0;
+    } else if (probe->kind == ASSAY_PROBE_COPY) {
+        probe->run = run_copy;
+        probe->operand_count = 2;
+        probe->work_per_amount = 2.0;
+    } else if (probe->kind == ASSAY_PROBE_FMA && probe->dtype == ASSAY_F32) {
+        probe->run = run_fma;
+        probe->operand_count = 0;
+        probe->work_per_amount = 2.0 * FMA_GROUPS * WORKGROUP_SIZE * CHAINS * LINKS;
+    } else {
+        return assay__host_fail(instance, ASSAY_UNSUPPORTED,
+                                "probe: there are an empty kernel, copies, and multiply-adds of "
+                                "f32; not kind %d of %s",
+                                (int)probe->kind, assay_dtype_name(probe->dtype));
+    }
+    return ASSAY_OK;
+}
