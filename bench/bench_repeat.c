@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The Assay authors */
+/* bench/bench_repeat.c -- sweeps of the same problems into fresh stores: do they agree?
+ *
+ * Of each problem the pick most often made is looked for in the other sweeps' sets of ties; and the
+ * variant that one sweep picked in the results of another, whether the intervals overlap. */
+#include <string.h>
+
+#include "bench/bench_print.h"
+#include "bench/bench_sweep.h"
+
+enum { SWEEPS = 20, PROBLEMS = 8 };
+
+static const char csv[] = "op,dtype,m,n,k,rows,cols\n"
+                          "matmul,f32,64,64,64,,\n"
+                          "matmul,f32,256,256,256,,\n"
+                          "matmul,f32,512,512,512,,\n"
+                          "add,f32,,1048576,,,\n"
+                          "exp,f32,,262144,,,\n"
+                          "gelu,f32,,1048576,,,\n"
+                          "softmax_last_dim,f32,,,,512,1024\n"
+                          "layer_norm_last_dim,f32,,,,512,1024\n";
+
+static const struct {
+    assay_op_id op;
+    struct {
+        const char *name;
+        int64_t value;
+    } params[3];
+} asked[PROBLEMS] = {{ASSAY_OP_matmul, {{"m", 64}, {"n", 64}, {"k", 64}}},
+                     {ASSAY_OP_matmul, {{"m", 256}, {"n", 256}, {"k", 256}}},
+                     {ASSAY_OP_matmul, {{"m", 512}, {"n", 512}, {"k", 512}}},
+                     {ASSAY_OP_add, {{"n", 1048576}}},
+                     {ASSAY_OP_exp, {{"n", 262144}}},
+                     {ASSAY_OP_gelu, {{"n", 1048576}}},
+                     {ASSAY_OP_softmax_last_dim, {{"rows", 512}, {"cols", 1024}}},
+                     {ASSAY_OP_layer_norm_last_dim, {{"rows", 512}, {"cols", 1024}}}};
+
+static assay_explanation *explain(assay_context *context, size_t which)
+{
+    assay_explanation *e = NULL;
+    assay_problem p;
+    assay_question q;
+    assay_route route;
+
+    BENCH_MUST(assay_problem_init(asked[which].op, ASSAY_F32, &p));
+    for (size_t i = 0; i < 3 && asked[which].params[i].name != NULL; i++)
+        BENCH_MUST(
+            assay_problem_set_int(&p, asked[which].params[i].name, asked[which].params[i].value));
+    assay_question_init(&p, &q);
+    bench_pick(context, &q, &route);
+    BENCH_MUST(assay_explain(context, &q, &e));
+    return e;
+}
+
+static bool is_same(const assay_candidate *a, const assay_candidate *b)
+{
+    return memcmp(&a->revision, &b->revision, sizeof a->revision) == 0;
+}
+
+static const assay_candidate *find(const assay_explanation *in, const assay_candidate *variant)
+{
+    for (size_t i = 0; i < in->candidate_count; i++)
+        if (is_same(&in->candidates[i], variant))
+            return &in->candidates[i];
+    return NULL;
+}
+
+/* The sweep whose pick most sweeps made, of equals the first. */
+static size_t most_often(assay_explanation *const e[SWEEPS], size_t *count)
+{
+    size_t best = 0;
+
+    *count = 0;
+    for (size_t i = 0; i < SWEEPS; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < SWEEPS; j++)
+            same += is_same(&e[i]->candidates[0], &e[j]->candidates[0]);
+        if (same > *count) {
+            *count = same;
+            best = i;
+        }
+    }
+    return best;
+}
+
+typedef struct sums {
+    size_t picks, same, told_apart; /* told_apart: another pick, and no tie with the usual one */
+    size_t pairs, overlap;          /* pairs of sweeps that timed the first one's pick */
+} sums;
+
+/* Why not the usual one. */
+static void say(const assay_candidate *pick, const assay_candidate *usual,
+                const assay_candidate *there)
+{
+    fprintf(stderr, "  %s %lld for %s %lld: %s\n", pick->kernel, (long long)pick->tunables[0],
+            usual->kernel, (long long)usual->tunables[0],
+            there != NULL ? there->reason : "is no candidate");
+}
+
+static void add_problem(assay_explanation *const e[SWEEPS], sums *s)
+{
+    size_t same;
+    const assay_candidate *usual = &e[most_often(e, &same)]->candidates[0];
+    const sums before = *s;
+
+    s->picks += SWEEPS;
+    s->same += same;
+    for (size_t i = 0; i < SWEEPS; i++) {
+        const assay_candidate *pick = &e[i]->candidates[0], *there = find(e[i], usual);
+        if (!is_same(pick, usual) && !(there != NULL && there->tied)) {
+            s->told_apart++;
+            say(pick, usual, there);
+        }
+        for (size_t j = 0; j < SWEEPS; j++) {
+            const assay_candidate *other = find(e[j], pick);
+            if (i == j || other == NULL || !(other->route.lo_ns > 0))
+                continue;
+            s->pairs++;
+            s->overlap +=
+                pick->route.lo_ns <= other->route.hi_ns && other->route.lo_ns <= pick->route.hi_ns;
+        }
+    }
+    fprintf(stderr, "%s %s: %zu of %d, %zu told apart, %zu of %zu intervals overlap\n",
+            assay_op_get(e[0]->question.problem.op)->name, usual->kernel, same, (int)SWEEPS,
+            s->told_apart - before.told_apart, s->overlap - before.overlap,
+            s->pairs - before.pairs);
+}
+
+static bench_figure share(size_t part, size_t whole)
+{
+    const double n = (double)whole, p = whole > 0 ? (double)part / n : (double)NAN;
+    /* Wilson's interval at 95 %; picks of one problem are not independent, so it is too narrow */
+    const double z = 1.96, middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    const double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+
+    return (bench_figure){100 * p, 100 * (middle - half), 100 * (middle + half), whole};
+}
+
+static void print(const sums *s)
+{
+    const bench_figure same = share(s->same, s->picks), over = share(s->overlap, s->pairs);
+    const bench_figure apart = share(s->told_apart, s->picks);
+
+    bench_print("sweeps: picks as most often made", same, "%", NULL, 0, ">= 99", same.value >= 99);
+    bench_print("sweeps: other picks that no tie explains", apart, "%", NULL, 0, "<= 0",
+                s->told_apart == 0);
+    bench_print("sweeps: intervals of two that overlap", over, "%", NULL, 0, ">= 95",
+                over.value >= 95);
+}
+
+int main(void)
+{
+    static assay_explanation *e[PROBLEMS][SWEEPS];
+    sums s = {0};
+
+    for (size_t i = 0; i < SWEEPS; i++) {
+        bench_store store;
+        bench_sweep(csv, "rotate/alone/kernel", 2, &store);
+        for (size_t p = 0; p < PROBLEMS; p++)
+            e[p][i] = explain(store.context, p);
+        bench_store_close(&store);
+    }
+    for (size_t p = 0; p < PROBLEMS; p++) {
+        add_problem(e[p], &s);
+        for (size_t i = 0; i < SWEEPS; i++)
+            assay_explanation_destroy(&e[p][i]);
+    }
+    print(&s);
+    return EXIT_SUCCESS;
+}
