@@ -25,22 +25,51 @@ static inline size_t lead_count(double call_ns, size_t inner)
 }
 
 /* How long a call took when it was measured last: the lead of its next measurement is as long as
- * that says, whatever the problem there may be by then. */
+ * that says.  Of the same kernel with the same problem, tunables and operands by their extents: 65
+ * launches of another one may take minutes. */
 typedef struct lead_pace {
     assay_kernel_fn run;
-    const assay_problem *problem; /* compared, never followed */
+    uint64_t mark;
     double call_ns;
 } lead_pace;
 
+static inline uint64_t lead_mix(uint64_t mark, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+
+    for (size_t i = 0; i < size; i++) /* FNV-1a */
+        mark = (mark ^ at[i]) * UINT64_C(0x100000001b3);
+    return mark;
+}
+
+static inline uint64_t lead_mark(const assay_launch *launch)
+{
+    uint64_t mark = UINT64_C(0xcbf29ce484222325);
+
+    if (launch->problem != NULL) {
+        mark = lead_mix(mark, &launch->problem->op, sizeof launch->problem->op);
+        mark = lead_mix(mark, launch->problem->params, sizeof launch->problem->params);
+    }
+    if (launch->tunables != NULL)
+        mark =
+            lead_mix(mark, launch->tunables, launch->tunable_count * sizeof launch->tunables[0]);
+    for (uint32_t i = 0; i < launch->operand_count; i++) {
+        const assay_tensor *t = &launch->operands[i];
+        mark = lead_mix(mark, &t->dtype, sizeof t->dtype);
+        mark = lead_mix(mark, t->dims, t->rank * sizeof t->dims[0]);
+    }
+    return mark;
+}
+
 static inline double lead_recall(const lead_pace *pace, const assay_measure *what)
 {
-    return pace->run == what->run && pace->problem == what->launches[0].problem ? pace->call_ns
-                                                                                : 0.0;
+    return pace->run == what->run && pace->mark == lead_mark(&what->launches[0]) ? pace->call_ns
+                                                                                 : 0.0;
 }
 
 static inline void lead_note(lead_pace *pace, const assay_measure *what, double call_ns)
 {
-    *pace = (lead_pace){what->run, what->launches[0].problem, call_ns};
+    *pace = (lead_pace){what->run, lead_mark(&what->launches[0]), call_ns};
 }
 
 #endif

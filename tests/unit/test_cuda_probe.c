@@ -81,6 +81,24 @@ START_TEST(spins_tell_what_they_waited)
 }
 END_TEST
 
+/* What another amount took says nothing of this one; of the same it is known. */
+START_TEST(leads_are_of_the_same_launch)
+{
+    assay_instance *instance = cuda_stage_open("ns=700");
+    const assay_probe spin = probe_of(instance, ASSAY_PROBE_SPIN_NS, ASSAY_F32);
+    const assay_tensor out = bytes_of(cuda_stage_make(instance, sizeof(assay_probe_spun)));
+
+    (void)time_one(instance, &spin, &out, 2000); /* its clock is known from now on */
+    size_t before = cuda_stage_calls("cuLaunchKernel");
+    (void)time_one(instance, &spin, &out, 1000000);
+    ck_assert_uint_eq(cuda_stage_calls("cuLaunchKernel") - before, 1);
+    before = cuda_stage_calls("cuLaunchKernel");
+    (void)time_one(instance, &spin, &out, 1000000);
+    ck_assert_uint_eq(cuda_stage_calls("cuLaunchKernel") - before, 2);
+    cuda_stage_close(instance);
+}
+END_TEST
+
 START_TEST(copies_move_the_amount)
 {
     assay_instance *instance = cuda_stage_open("ns=0 bytes_per_ns=10");
@@ -196,6 +214,7 @@ static void add_tests(TCase *t)
 {
     tcase_add_test(t, spins_tell_what_they_waited);
     tcase_add_test(t, copies_move_the_amount);
+    tcase_add_test(t, leads_are_of_the_same_launch);
     tcase_add_test(t, multiply_adds_count_twice);
     tcase_add_loop_test(t, products_are_of_the_fastest_way, 0,
                         sizeof generations / sizeof *generations);
