@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/vulkan/vulkan_measure.c -- spans timed by the device: one command buffer a span, with a
- * timestamp before its launches and one behind, and a barrier between any two.
+ * timestamp before its launches and one behind, and a barrier between any two launches.
  *
  * Before the first timestamp come launches that keep the device busy (backends/lead_in.h), on
  * operands that the span comes to last.  What rotates over few operand sets comes to the same start
@@ -57,6 +57,9 @@ static assay_status record_span(const session *s, vulkan_commands *c, size_t sta
     ASSAY_TRY(vulkan_begin(s->v, c));
     d->call.CmdResetQueryPool(c->buffer, d->queries, 0, 2);
     ASSAY_TRY(record_launches(s, &recording, (start + all - lead % all) % all, lead));
+    if (lead > 0) /* what the span's first launch waits for is no part of it */
+        vulkan_barrier(d, c->buffer, false);
+    recording.has_launches = false;
     d->call.CmdWriteTimestamp(c->buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->queries, 0);
     ASSAY_TRY(record_launches(s, &recording, start, count));
     d->call.CmdWriteTimestamp(c->buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, d->queries, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/fake_vulkan/vulkan_between.c -- a Vulkan loader that hands everything to the real one, but
- * for calls of a device that a test has asked to fail.
+ * for calls of a device that a test has asked to fail, and notes what is recorded.
  *
  * Drivers fail when nobody can wait for it: ASSAY_VULKAN names this file, and the test says which
  * call fails, after how many, and with what. */
@@ -11,6 +11,7 @@
 #include <vulkan/vulkan.h>
 
 #define OPEN __attribute__((visibility("default")))
+enum { RECORDED = 512 };
 
 static PFN_vkGetInstanceProcAddr real_instance_proc;
 static PFN_vkGetDeviceProcAddr real_device_proc;
@@ -18,7 +19,12 @@ static const char *planned = "";
 static int left; /* calls that still succeed */
 static VkResult with;
 
+static char recorded[RECORDED];
+static size_t recorded_count;
+
 OPEN void between_fail(const char *name, int after, VkResult result);
+/* The newest recording: b a barrier, d a dispatch, t a timestamp; others are left out. */
+OPEN const char *between_recorded(void);
 OPEN PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name);
 
 void between_fail(const char *name, int after, VkResult result)
@@ -54,6 +60,44 @@ BETWEEN(CreateComputePipelines,
          VkPipeline *out),
         (d, cache, count, infos, by, out))
 
+const char *between_recorded(void)
+{
+    return recorded;
+}
+
+static void note(char sign)
+{
+    if (recorded_count + 1 < RECORDED)
+        recorded[recorded_count++] = sign;
+    recorded[recorded_count] = '\0';
+}
+
+#define NOTED(name, sign, parameters, arguments)                \
+    static PFN_vk##name real_##name;                            \
+    static VKAPI_ATTR void VKAPI_CALL between_##name parameters \
+    {                                                           \
+        note(sign);                                             \
+        real_##name arguments;                                  \
+    }
+NOTED(CmdDispatch, 'd', (VkCommandBuffer b, uint32_t x, uint32_t y, uint32_t z), (b, x, y, z))
+NOTED(CmdWriteTimestamp, 't',
+      (VkCommandBuffer b, VkPipelineStageFlagBits stage, VkQueryPool pool, uint32_t query),
+      (b, stage, pool, query))
+NOTED(CmdPipelineBarrier, 'b',
+      (VkCommandBuffer b, VkPipelineStageFlags from, VkPipelineStageFlags to,
+       VkDependencyFlags flags, uint32_t count, const VkMemoryBarrier *barriers, uint32_t buffers,
+       const VkBufferMemoryBarrier *of_buffers, uint32_t images,
+       const VkImageMemoryBarrier *of_images),
+      (b, from, to, flags, count, barriers, buffers, of_buffers, images, of_images))
+
+static PFN_vkBeginCommandBuffer real_BeginCommandBuffer;
+static VKAPI_ATTR VkResult VKAPI_CALL
+between_BeginCommandBuffer(VkCommandBuffer b, const VkCommandBufferBeginInfo *info)
+{
+    recorded_count = 0;
+    return real_BeginCommandBuffer(b, info);
+}
+
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name)
 {
     const PFN_vkVoidFunction found = real_device_proc(device, name);
@@ -67,6 +111,10 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, con
     TAKE(QueueSubmit)
     TAKE(AllocateMemory)
     TAKE(CreateComputePipelines)
+    TAKE(BeginCommandBuffer)
+    TAKE(CmdDispatch)
+    TAKE(CmdWriteTimestamp)
+    TAKE(CmdPipelineBarrier)
     return found;
 }
 

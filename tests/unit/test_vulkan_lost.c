@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_vulkan_lost.c -- the Vulkan backend where calls of its driver fail: each fails
- * once, says so, and nothing is left behind that a later call stumbles over.
+ * once, says so, and nothing is left behind that a later call stumbles over; and what it records.
  *
  * Without the plug-in or a driver every test passes and says so. */
 #include <check.h>
@@ -21,6 +21,7 @@ static const assay_backend *slots;
 static const assay_manifest *manifest;
 static assay_instance *instance; /* NULL: no device here */
 static void (*fail_call)(const char *name, int after, int result);
+static const char *(*recorded)(void);
 
 static assay_status note_detail(const assay_error_detail *detail, const char *text)
 {
@@ -59,6 +60,8 @@ static void setup(void)
     ck_assert_msg(between != NULL, "%s", dlerror());
     void *symbol = dlsym(between, "between_fail");
     memcpy(&fail_call, &symbol, sizeof symbol);
+    symbol = dlsym(between, "between_recorded");
+    memcpy(&recorded, &symbol, sizeof symbol);
     setenv("ASSAY_VULKAN", between_path, 1);
     manifest = plugin_load("vulkan");
     slots = manifest->backend;
@@ -110,29 +113,43 @@ static void holds(assay_buffer b, int value)
         ck_assert_int_eq(bytes[i], value);
 }
 
-/* y = relu(x) over all of both. */
-static assay_status relu(assay_buffer x, assay_buffer y)
+/* y = relu(x) over all of both, by the slot launch or in timed spans. */
+typedef struct call {
+    assay_kernel_fn run;
+    assay_problem problem;
+    assay_tensor operands[2];
+    int64_t tunables[ASSAY_MAX_TUNABLES];
+    assay_launch launch;
+} call;
+
+static void make_relu(call *c, assay_buffer x, assay_buffer y)
 {
     const assay_kernel_desc *k = plugin_kernel(manifest, ASSAY_OP_relu, ASSAY_F32, NULL);
     const int64_t n = BYTES / 4;
-    int64_t tunables[ASSAY_MAX_TUNABLES];
-    assay_problem p = plugin_problem_of(k);
-    assay_tensor operands[2];
 
-    ck_assert_int_eq(assay_problem_set_int(&p, "n", n), ASSAY_OK);
+    *c = (call){.run = k->run, .problem = plugin_problem_of(k)};
+    ck_assert_int_eq(assay_problem_set_int(&c->problem, "n", n), ASSAY_OK);
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(assay_tensor_host(NULL, ASSAY_F32, 1, &n, NULL, &operands[i]), ASSAY_OK);
-        operands[i].buffer = i == 0 ? x : y;
+        ck_assert_int_eq(assay_tensor_host(NULL, ASSAY_F32, 1, &n, NULL, &c->operands[i]),
+                         ASSAY_OK);
+        c->operands[i].buffer = i == 0 ? x : y;
     }
     for (size_t i = 0; i < k->tunable_count; i++)
-        tunables[i] = k->tunables[i].default_value;
-    const assay_launch launch = {.struct_size = sizeof launch,
-                                 .operand_count = 2,
-                                 .problem = &p,
-                                 .operands = operands,
-                                 .tunables = tunables,
-                                 .tunable_count = (uint32_t)k->tunable_count};
-    return slots->launch(instance, k->run, &launch);
+        c->tunables[i] = k->tunables[i].default_value;
+    c->launch = (assay_launch){.struct_size = sizeof c->launch,
+                               .operand_count = 2,
+                               .problem = &c->problem,
+                               .operands = c->operands,
+                               .tunables = c->tunables,
+                               .tunable_count = (uint32_t)k->tunable_count};
+}
+
+static assay_status relu(assay_buffer x, assay_buffer y)
+{
+    call c;
+
+    make_relu(&c, x, y);
+    return slots->launch(instance, c.run, &c.launch);
 }
 
 static void is_lost_until_recovered(assay_buffer old, int code)
@@ -226,6 +243,42 @@ START_TEST(pipelines_and_memory_outlive_a_failed_call)
 }
 END_TEST
 
+static void on_span(void *cookie, double ns, size_t inner)
+{
+    (void)ns;
+    *(size_t *)cookie += inner;
+}
+
+/* Two launches with a barrier between them; that behind the launches before is no part of it. */
+START_TEST(spans_hold_their_launches_alone)
+{
+    assay_clock_info clock;
+    size_t launches = 0;
+    call c;
+
+    if (instance == NULL)
+        return;
+    make_relu(&c, make(), make());
+    const assay_measure what = {.struct_size = sizeof what,
+                                .run = c.run,
+                                .launches = &c.launch,
+                                .launch_count = 1,
+                                .inner = 2,
+                                .spans = 3,
+                                .cache = ASSAY_CACHE_HOT,
+                                .sink = on_span,
+                                .cookie = &launches};
+    OK(slots->measure(instance, &what, &clock));
+    ck_assert_uint_eq(launches, 6);
+    if (clock.quality != ASSAY_TIMING_DEVICE)
+        return;
+    const char *span = strchr(recorded(), 't');
+    ck_assert_ptr_nonnull(span);
+    ck_assert_str_eq(span, "tdbdt");
+    ck_assert_msg(span - recorded() > 3 && strncmp(span - 3, "bdb", 3) == 0, "%s", recorded());
+}
+END_TEST
+
 int main(void)
 {
     const char *build = getenv("ASSAY_BUILD"), *layer = "/usr/share/vulkan/explicit_layer.d/"
@@ -247,6 +300,7 @@ int main(void)
     tcase_add_loop_test(all, transfers_outlive_a_failed_call, 0, count);
     tcase_add_loop_test(all, launches_outlive_a_failed_call, 0, count);
     tcase_add_test(all, pipelines_and_memory_outlive_a_failed_call);
+    tcase_add_test(all, spans_hold_their_launches_alone);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
