@@ -16,6 +16,14 @@ static inline bool tensor_has_elements(const assay_tensor *t)
     return true;
 }
 
+/* Of one in a row, as kernels of known work have. */
+static inline bool tensor_has_bytes(const assay_tensor *t, int64_t bytes)
+{
+    const int64_t each = (int64_t)assay_dtype_bytes(t->dtype);
+
+    return t->rank == 1 && t->dims[0] >= bytes / each + (bytes % each != 0);
+}
+
 /* Of one with elements, in a buffer of so many bytes. */
 static inline bool tensor_is_inside(const assay_tensor *t, uint64_t bytes)
 {

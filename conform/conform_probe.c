@@ -8,7 +8,7 @@
 #include "conform/conform_slots.h"
 #include "runtime/engine_internal.h"
 
-enum { BYTES = 4096, AMOUNT = 4000, MOST_OPERANDS = 2 };
+enum { BYTES = 4096, AMOUNT = 4007, MOST_OPERANDS = 2 }; /* bytes that no vector ends with */
 
 static const struct {
     const char *name;

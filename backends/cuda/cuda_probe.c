@@ -11,6 +11,7 @@
 #include "backends/cuda/cuda_instance.h"
 #include "backends/cuda/cuda_vectors.h"
 #include "backends/cuda/kernels/cuda_probe_shape.h"
+#include "backends/tensor_reach.h"
 
 enum {
     WARP = 32,
@@ -49,6 +50,16 @@ static assay_status check(const assay_launch *launch, uint32_t operands)
     return ASSAY_OK;
 }
 
+/* What is behind an operand is another's, or nobody's, which loses the device. */
+static assay_status check_bytes(const assay_launch *launch, int64_t bytes)
+{
+    for (uint32_t i = 0; i < launch->operand_count; i++)
+        if (!tensor_has_bytes(&launch->operands[i], bytes))
+            return cuda_fail(launch->instance, ASSAY_INVALID,
+                             "probe: operand %u has less than %lld bytes", i, (long long)bytes);
+    return ASSAY_OK;
+}
+
 /* ---- one thread ---- */
 
 static const cuda_grid lone = {.groups = {1, 1, 1}, .threads = {1, 1, 1}};
@@ -61,6 +72,7 @@ static assay_status run_empty(const assay_launch *launch)
 static assay_status spin(const assay_launch *launch, uint64_t by_cycles)
 {
     ASSAY_TRY(check(launch, 1));
+    ASSAY_TRY(check_bytes(launch, (int64_t)sizeof(assay_probe_spun)));
     uint64_t amount = (uint64_t)launch->tunables[0];
     CUdeviceptr out = cuda_address(&launch->operands[0]);
     void *arguments[] = {&amount, &by_cycles, &out};
@@ -83,6 +95,7 @@ static assay_status run_spin_cycles(const assay_launch *launch)
 static assay_status run_copy(const assay_launch *launch)
 {
     ASSAY_TRY(check(launch, 2));
+    ASSAY_TRY(check_bytes(launch, launch->tunables[0]));
     uint64_t bytes = (uint64_t)launch->tunables[0];
     CUdeviceptr from = cuda_address(&launch->operands[0]), to = cuda_address(&launch->operands[1]);
     void *arguments[] = {&from, &to, &bytes};

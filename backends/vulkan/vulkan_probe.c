@@ -4,6 +4,7 @@
  *
  * Nothing spins, since few drivers let a shader read a clock of ns.  There are no matrix
  * instructions, which devices may have all the same: what they could speed up has no floor then. */
+#include "backends/tensor_reach.h"
 #include "backends/vulkan/vulkan_kernels.h"
 
 enum {
@@ -15,9 +16,9 @@ enum {
 };
 #define NEVER UINT32_C(0x7fa00ead)
 
-/* As the shaders' push constants lie in memory. */
+/* As the shaders' push constants lie in memory.  Indices of shaders have 31 bits. */
 typedef struct copy_arguments {
-    uint64_t x, y, x_words, y_words;
+    uint64_t x, y, x_rest, y_rest;
     uint32_t vectors, rest;
 } copy_arguments;
 typedef struct fma_arguments {
@@ -53,6 +54,8 @@ static assay_status run_empty(const assay_launch *launch)
 {
     const fma_arguments unused = {.rounds = 0};
 
+    if (launch->instance == NULL)
+        return ASSAY_INVALID;
     return run(launch, VULKAN_SHADER_probe_empty, 1, &unused, sizeof unused);
 }
 
@@ -60,15 +63,21 @@ static assay_status run_copy(const assay_launch *launch)
 {
     uint64_t at[ASSAY_MAX_OPERANDS];
 
-    ASSAY_TRY(check(launch, 2, INT64_C(16) * UINT32_MAX));
+    ASSAY_TRY(check(launch, 2, INT64_C(16) * INT32_MAX));
+    if (!tensor_has_bytes(&launch->operands[0], launch->tunables[0]) ||
+        !tensor_has_bytes(&launch->operands[1], launch->tunables[0]))
+        return assay__host_fail(launch->instance, ASSAY_INVALID,
+                                "probe: an operand has less than the %lld bytes to copy",
+                                (long long)launch->tunables[0]);
     ASSAY_TRY(vulkan_addresses(launch, at));
     const uint64_t bytes = (uint64_t)launch->tunables[0], each = 16 * WORKGROUP_SIZE * VECTORS;
+    const uint64_t whole = bytes / 16 * 16;
     const copy_arguments push = {.x = at[0],
                                  .y = at[1],
-                                 .x_words = at[0],
-                                 .y_words = at[1],
-                                 .vectors = (uint32_t)(bytes / 16),
-                                 .rest = (uint32_t)(bytes % 16)};
+                                 .x_rest = at[0] + whole,
+                                 .y_rest = at[1] + whole,
+                                 .vectors = (uint32_t)(whole / 16),
+                                 .rest = (uint32_t)(bytes - whole)};
 
     return run(launch, VULKAN_SHADER_probe_copy, (bytes + each - 1) / each, &push, sizeof push);
 }

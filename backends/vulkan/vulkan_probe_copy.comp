@@ -19,8 +19,8 @@ layout(push_constant) uniform Arguments
 {
     Vectors x;
     Vectors y;
-    F32s x_words;
-    F32s y_words;
+    F32s x_rest; /* what is behind those */
+    F32s y_rest;
     uint vectors; /* whole ones */
     uint rest;    /* bytes behind them */
 } a;
@@ -37,8 +37,8 @@ void main()
     if (first != 0)
         return;
     for (uint at = 0; at < a.rest; at += 4) {
-        const uint word = a.vectors * 4 + at / 4;
+        const uint word = at / 4;
         const uint mask = a.rest - at >= 4 ? ~0u : (1u << 8 * (a.rest - at)) - 1;
-        a.y_words.v[word] = a.x_words.v[word] & mask | a.y_words.v[word] & ~mask;
+        a.y_rest.v[word] = a.x_rest.v[word] & mask | a.y_rest.v[word] & ~mask;
     }
 }

@@ -196,7 +196,11 @@ START_TEST(probes_refuse_what_makes_no_sense)
     const assay_probe spin = probe_of(instance, ASSAY_PROBE_SPIN_NS, ASSAY_F32);
     const assay_probe fma = probe_of(instance, ASSAY_PROBE_FMA, ASSAY_F32);
     const assay_probe empty = probe_of(instance, ASSAY_PROBE_EMPTY, ASSAY_F32);
+    const assay_probe copy = probe_of(instance, ASSAY_PROBE_COPY, ASSAY_F32);
     const assay_tensor out = bytes_of(cuda_stage_make(instance, sizeof(assay_probe_spun)));
+    const assay_tensor few = bytes_of(cuda_stage_make(instance, sizeof(assay_probe_spun) - 1));
+    const assay_tensor longer[2] = {out, few}, wider[2] = {few, out};
+    const int64_t bytes = sizeof(assay_probe_spun);
 
     cuda_stage_fails(B->probe(instance, &p), ASSAY_UNSUPPORTED, "i32");
     p.kind = ASSAY_PROBE_KINDS;
@@ -204,6 +208,10 @@ START_TEST(probes_refuse_what_makes_no_sense)
     cuda_stage_fails(launch(instance, &spin, NULL, 0, 100), ASSAY_INVALID, "1 operands");
     cuda_stage_fails(launch(instance, &spin, &out, 1, 0), ASSAY_INVALID, "amount");
     cuda_stage_fails(launch(instance, &fma, &out, 1, 1), ASSAY_INVALID, "0 operands");
+    cuda_stage_fails(launch(instance, &spin, &few, 1, 100), ASSAY_INVALID, "operand 0 has less");
+    cuda_stage_fails(launch(instance, &copy, longer, 2, bytes), ASSAY_INVALID, "operand 1 has");
+    cuda_stage_fails(launch(instance, &copy, wider, 2, bytes), ASSAY_INVALID, "operand 0 has");
+    OK(launch(instance, &copy, wider, 2, bytes - 1));
     OK(launch(instance, &spin, &out, 1, 100));
     OK(launch(instance, &empty, NULL, 0, 1));
     cuda_stage_close(instance);

@@ -785,6 +785,52 @@ START_TEST(spans_rotate_over_operand_sets)
 }
 END_TEST
 
+/* ---- kernels of known work ---- */
+
+static assay_status probe_copy(const assay_tensor operands[2], int64_t bytes)
+{
+    assay_probe p = {.struct_size = sizeof p, .kind = ASSAY_PROBE_COPY};
+    const assay_launch launch = {.struct_size = sizeof launch,
+                                 .operand_count = 2,
+                                 .operands = operands,
+                                 .tunables = &bytes,
+                                 .tunable_count = 1};
+
+    OK(slots->probe(instance, &p));
+    return slots->launch(instance, p.run, &launch);
+}
+
+/* To the byte, and never beyond either operand. */
+START_TEST(probes_copy_what_operands_hold)
+{
+    enum { MOST = 8192 };
+    static const int64_t amounts[] = {1, 15, 16, 17, 4099, MOST - 1, MOST};
+    unsigned char from[MOST + 16], to[MOST + 16], got[MOST + 16];
+    assay_tensor operands[2], small[2];
+    const int64_t n = MOST, less = MOST - 1;
+
+    NEEDS_DEVICE;
+    for (size_t i = 0; i < sizeof from; i++) {
+        from[i] = (unsigned char)(i * 7 + i / 251 + 1);
+        to[i] = (unsigned char)~from[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        OK(assay_tensor_host(NULL, ASSAY_U8, 1, &n, NULL, &operands[i]));
+        OK(assay_tensor_host(NULL, ASSAY_U8, 1, i == 0 ? &n : &less, NULL, &small[i]));
+        operands[i].buffer = small[i].buffer = buffer_of(i == 0 ? from : to, sizeof from);
+    }
+    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
+        memcpy(to, from, (size_t)amounts[i]);
+        OK(probe_copy(operands, amounts[i]));
+        read_back(operands[1].buffer, got, sizeof got);
+        ck_assert_mem_eq(got, to, sizeof got);
+    }
+    REFUSES(probe_copy(small, n), ASSAY_INVALID, "less than the 8192 bytes");
+    REFUSES(probe_copy(operands, n + 1), ASSAY_INVALID, "less than the 8193 bytes");
+    REFUSES(probe_copy(operands, INT64_C(16) * INT32_MAX + 1), ASSAY_INVALID, "an amount of 1 to");
+}
+END_TEST
+
 /* ---- what is kept ---- */
 
 START_TEST(repeats_are_recorded_once)
@@ -961,6 +1007,7 @@ static TCase *device_tests(void)
     tcase_add_test(all, exp_is_near_everywhere);
     tcase_add_test(all, more_work_takes_longer);
     tcase_add_test(all, spans_rotate_over_operand_sets);
+    tcase_add_test(all, probes_copy_what_operands_hold);
     tcase_add_test(all, repeats_are_recorded_once);
     tcase_add_test(all, threads_share_an_instance);
     tcase_add_test(all, pipelines_are_kept_on_disk_where_asked);
