@@ -60,7 +60,8 @@ struct rms_join {
     {
         return make_float2(0.0f, 0x1p+126f);
     }
-    /* By the smaller scale, that of the larger values; quotients of powers of two are exact. */
+    /* By the smaller scale, that of the larger values; quotients of powers of two are exact.  One
+     * after the other: their square may be 0, and an infinite sum stays one. */
     CUDA_INLINE rms_figures join(rms_figures a, rms_figures b)
     {
         const float scale = fminf(a.y, b.y);
@@ -68,7 +69,7 @@ struct rms_join {
         if (a.y == b.y)
             return make_float2(a.x + b.x, scale);
         const float p = scale * cuda_reciprocal(a.y), q = scale * cuda_reciprocal(b.y);
-        return make_float2(a.x * (p * p) + b.x * (q * q), scale);
+        return make_float2(a.x * p * p + b.x * q * q, scale);
     }
     CUDA_INLINE rms_figures shuffled(rms_figures v, unsigned distance)
     {
