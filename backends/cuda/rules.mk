@@ -12,14 +12,16 @@ PLUGINS += cuda
 cuda_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 cuda_includes := -isystem $(cuda_root)/include -isystem $(cuda_root)/extras/CUPTI/include
 
-# Machine code for each generation that this nvcc knows, and PTX of the newest for what follows.
+# Machine code for each generation that this nvcc knows, PTX of the newest for what follows, and of
+# the oldest for those between that are not listed (sm_87 and sm_110 of Jetson, whose code is their
+# own): their driver compiles it.
 nvcc_known := $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
 nvcc_archs := $(filter $(nvcc_known),80 86 89 90 100 120)
 # Contraction is off: what is fused says so, and bits do not depend on who compiled.
-nvcc_newest := $(lastword $(nvcc_archs))
+nvcc_as_text := $(firstword $(nvcc_archs)) $(lastword $(nvcc_archs))
 NVCC_FLAGS := -O3 --fmad=false -std=c++17 \
-    $(foreach a,$(filter-out $(nvcc_newest),$(nvcc_archs)),-gencode arch=compute_$(a),code=sm_$(a)) \
-    -gencode arch=compute_$(nvcc_newest),code=[sm_$(nvcc_newest),compute_$(nvcc_newest)]
+    $(foreach a,$(nvcc_archs),-gencode arch=compute_$(a),code=sm_$(a)) \
+    $(foreach a,$(nvcc_as_text),-gencode arch=compute_$(a),code=compute_$(a))
 # Probes use what 9.0 alone has, which no other kernel does.
 nvcc_flags_of = $(if $(filter %cuda_probe.cu,$(1)),$(subst _90,_90a,$(NVCC_FLAGS)),$(NVCC_FLAGS))
 

@@ -198,6 +198,37 @@ START_TEST(images_and_texts_are_whole)
 }
 END_TEST
 
+/* Parts of a fatbin: 16 bytes with the size of all in the last eight, then each part with a header
+ * that begins with its kind (1: text, 2: machine code), and says its own size at 4, that of what
+ * follows at 8, and the architecture at 28. */
+static bool has_text_for(const cuda_image *image, uint32_t wanted)
+{
+    for (size_t at = 16; at + 32 <= image->size;) {
+        const unsigned char *part = image->bytes + at;
+        uint16_t kind;
+        uint32_t header, arch;
+        uint64_t rest;
+        memcpy(&kind, part, sizeof kind);
+        memcpy(&header, part + 4, sizeof header);
+        memcpy(&rest, part + 8, sizeof rest);
+        memcpy(&arch, part + 28, sizeof arch);
+        ck_assert(header >= 32 && rest <= image->size);
+        if (kind == 1 && arch == wanted)
+            return true;
+        at += header + (size_t)rest;
+    }
+    return false;
+}
+
+/* For devices that are newer, and for those between that have no code of their own. */
+START_TEST(images_hold_text_of_the_oldest_and_the_newest)
+{
+    ck_assert(has_text_for(images[_i], 80));
+    ck_assert(has_text_for(images[_i], 120));
+    ck_assert(!has_text_for(images[_i], 86));
+}
+END_TEST
+
 /* ---- rows --------------------------------------------------------------------------------------
  */
 
@@ -535,6 +566,8 @@ int main(void)
     tcase_add_loop_test(built, code_hardly_spills_and_is_there_for_several_generations, 0,
                         (int)COUNT(images));
     tcase_add_loop_test(built, images_and_texts_are_whole, 0, (int)COUNT(images));
+    tcase_add_loop_test(built, images_hold_text_of_the_oldest_and_the_newest, 0,
+                        (int)COUNT(images));
     tcase_add_test(rows, rows_are_sound);
     tcase_add_loop_test(launches, launches_name_what_there_is, 0, (int)COUNT(shapes));
     tcase_add_loop_test(launches, nothing_to_do_launches_nothing, 0, (int)COUNT(empty));
