@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backends/cuda/cuda_images.h"
 #include "runtime/table_internal.h"
@@ -553,6 +554,39 @@ START_TEST(variables_of_the_library_are_part_of_its_identity)
         0);
     ck_assert_int_eq(cuda_blaslt_identity(NULL, longer, sizeof longer), ASSAY_OK);
     ck_assert_str_ne(after, longer);
+    ck_assert_int_eq(
+        setenv(names[_i], "/b/folder/whose/name/is/longer/than/what/is/kept/of/the/value/one", 1),
+        0);
+    ck_assert_int_eq(cuda_blaslt_identity(NULL, longer, sizeof longer), ASSAY_OK);
+    ck_assert_str_ne(after, longer);
+}
+END_TEST
+
+static void write_choices(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs(text, file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+/* The same file with other choices in it is another library. */
+START_TEST(file_of_choices_is_part_of_the_identity)
+{
+    char path[] = "/tmp/assay-choices-XXXXXX", before[2048], after[2048];
+    const int descriptor = mkstemp(path);
+
+    ck_assert_int_ge(descriptor, 0);
+    (void)close(descriptor);
+    ck_assert_int_eq(setenv("CUBLASLT_HEURISTICS_LUT_FILE", path, 1), 0);
+    write_choices(path, "one");
+    if (cuda_blaslt_identity(NULL, before, sizeof before) == ASSAY_OK) {
+        write_choices(path, "two");
+        ck_assert_int_eq(cuda_blaslt_identity(NULL, after, sizeof after), ASSAY_OK);
+        ck_assert_str_ne(before, after);
+    }
+    (void)remove(path);
 }
 END_TEST
 
@@ -580,6 +614,7 @@ int main(void)
     tcase_add_loop_test(compiled, compiler_takes_every_text_alone, 0, (int)COUNT(texts));
     suite_add_tcase(suite, compiled);
     tcase_set_timeout(identity, 60);
+    tcase_add_test(identity, file_of_choices_is_part_of_the_identity);
     tcase_add_loop_test(identity, variables_of_the_library_are_part_of_its_identity, 0, 6);
     suite_add_tcase(suite, identity);
     SRunner *runner = srunner_create(suite);
