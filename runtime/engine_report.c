@@ -73,9 +73,11 @@ __attribute__((format(printf, 2, 3))) static void add(text *t, const char *forma
     t->length += n > 0 ? (size_t)n : 0;
 }
 
-/* A counter's family is its name without "_total". */
+/* A counter's family is its name without "_total".  What is not known is left out. */
 static void add_metric(text *t, const char *backend, const assay_metric *m)
 {
+    if (m->value == ASSAY_METRIC_UNKNOWN)
+        return;
     const size_t length = strlen(m->name), tail = sizeof "_total" - 1;
     const bool grows = length > tail && strcmp(m->name + length - tail, "_total") == 0;
 

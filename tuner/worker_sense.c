@@ -32,10 +32,14 @@ bool assay__sense_is_sensor(const char *name)
 
 static void keep(const assay_metric *m, assay__sense_reading *out)
 {
-    if (strcmp(m->name, "sm_clock_mhz") == 0)
+    const bool is_known = m->value != ASSAY_METRIC_UNKNOWN;
+
+    if (is_known && strcmp(m->name, "sm_clock_mhz") == 0)
         out->clock_mhz = (double)m->value;
-    if (strcmp(m->name, "throttle_reasons") == 0)
+    if (is_known && strcmp(m->name, "throttle_reasons") == 0) {
         out->reasons = m->value;
+        out->has_reasons = true;
+    }
     if (out->count < ASSAY__SENSORS)
         out->list[out->count++] = *m;
 }
@@ -46,7 +50,7 @@ static void read_sensors(const assay__backend *backend, assay__sense_reading *ou
     assay_metric list[METRICS_MAX];
     size_t count = 0;
 
-    *out = (assay__sense_reading){.count = 0};
+    *out = (assay__sense_reading){.is_done = true};
     if (assay__backend_metrics(backend, list, METRICS_MAX, &count) != ASSAY_OK)
         return;
     for (size_t i = 0; i < count && i < METRICS_MAX; i++)
@@ -185,7 +189,7 @@ void assay__sense_span(assay__sense *s)
     json_array_append_new(s->speeds, json_real(judged_mhz(s)));
     json_array_append_new(s->clocks,
                           number_or_null(s->after.clock_mhz > 0, (uint64_t)s->after.clock_mhz));
-    json_array_append_new(s->reasons, number_or_null(s->after.count > 0, s->after.reasons));
+    json_array_append_new(s->reasons, number_or_null(s->after.has_reasons, s->after.reasons));
 }
 
 bool assay__sense_is_low(const assay__sense *s, size_t i)
@@ -216,15 +220,19 @@ static const assay_metric *find(const assay__sense_reading *r, const char *name)
     return NULL;
 }
 
-/* All of it, or what is not as it was before. */
+/* All of it, or what is not as it was before.  null: it was asked for, and is not known. */
 static json_t *reading_json(const assay__sense_reading *r, const assay__sense_reading *before)
 {
     json_t *out = json_object();
 
+    for (size_t i = 0; before != NULL && r->is_done && i < before->count; i++)
+        if (find(r, before->list[i].name) == NULL)
+            json_object_set_new(out, before->list[i].name, json_null());
     for (size_t i = 0; i < r->count; i++) {
         const assay_metric *m = &r->list[i], *old = find(before, m->name);
         if (old == NULL || old->value != m->value)
-            json_object_set_new(out, m->name, json_integer((json_int_t)m->value));
+            json_object_set_new(out, m->name,
+                                number_or_null(m->value != ASSAY_METRIC_UNKNOWN, m->value));
     }
     return out;
 }

@@ -121,7 +121,6 @@ typedef struct cuda_sensors {
     void *device; /* NVML's handle */
     size_t count;
     int which[CUDA_SENSORS];
-    uint64_t last[CUDA_SENSORS];
 } cuda_sensors;
 
 /* What an instance counts; the names of assay_metric, in this order. */

@@ -4,7 +4,8 @@
  *
  * NVML comes with the driver, its header with nobody that we build with: the few calls are declared
  * here, from the NVML API Reference Guide.  A reading that the device does not give is no metric at
- * all; which there are is settled at the first question, since the list must not change. */
+ * all; which there are is settled at the first question, since the list must not change.  One that
+ * fails later is told as not known: what was read before says nothing of now. */
 #include <string.h>
 
 #include "backends/cuda/cuda_instance.h"
@@ -115,16 +116,17 @@ _Static_assert(SENSORS <= (int)CUDA_SENSORS, "every sensor has its place in an i
 /* Under `making`: a reading may take milliseconds, for which no other slot waits. */
 static void settle(const assay_instance *instance, const nvml *n, cuda_sensors *s)
 {
+    uint64_t value;
+
     s->is_settled = true;
     if (n == NULL || n->init() != 0 ||
         n->by_bus_id(cuda_selected(instance)->bus_id, &s->device) != 0)
         return;
     for (int i = 0; i < SENSORS; i++)
-        if (sensors[i].read(n, s->device, &s->last[s->count]))
+        if (sensors[i].read(n, s->device, &value))
             s->which[s->count++] = i;
 }
 
-/* A reading that fails later gives the last that there was. */
 size_t cuda_sense(assay_instance *instance, assay_metric *out, size_t cap)
 {
     const nvml *n = assay__opened_get(&opened, NULL);
@@ -134,8 +136,9 @@ size_t cuda_sense(assay_instance *instance, assay_metric *out, size_t cap)
     if (!s->is_settled)
         settle(instance, n, s);
     for (size_t i = 0; i < s->count && i < cap; i++) {
-        (void)sensors[s->which[i]].read(n, s->device, &s->last[i]);
-        out[i] = (assay_metric){sensors[s->which[i]].name, s->last[i]};
+        out[i] = (assay_metric){sensors[s->which[i]].name, 0};
+        if (!sensors[s->which[i]].read(n, s->device, &out[i].value))
+            out[i].value = ASSAY_METRIC_UNKNOWN;
     }
     const size_t count = s->count;
     pthread_mutex_unlock(&instance->making);

@@ -20,7 +20,8 @@
  *   resolution=NS overhead=NS   what the clock says of itself; default 1 and 20
  *   <name>_mhz=STEPS <name>_celsius=STEPS <name>_milliwatts=STEPS <name>_reasons=STEPS
  *                     a sensor: readings in the order they are asked for, "1980*40,400*3,1980", the
- *                     last for ever, or behind it "..." and all of them again; default none
+ *                     last for ever, or behind it "..." and all of them again; "-" fails; default
+ *                     none
  *   idle_mhz=N        what sm_clock_mhz reads while no launch waits for a synchronize, and
  *                     throttle_reasons says idle then; default 0, it reads as under load
  *   probe_NAME=X      kernels of known work that there are: flops or bytes a ns (fma_f32, copy,

@@ -92,7 +92,7 @@ static bool is_sensor(const char *name)
     return false;
 }
 
-static bool read_step(const char *item, fake_sensor *out)
+static bool read_step(char *item, fake_sensor *out)
 {
     char *end;
     fake_step *step = &out->steps[out->count];
@@ -101,8 +101,11 @@ static bool read_step(const char *item, fake_sensor *out)
         return false;
     if (strcmp(item, "...") == 0)
         return out->is_round = out->count > 0;
-    step->value = strtoull(item, &end, 10);
+    const bool fails = item[0] == '-' && (item[1] == '\0' || item[1] == '*');
+    step->value = fails ? ASSAY_METRIC_UNKNOWN : strtoull(item, &end, 10);
     step->times = 1;
+    if (fails)
+        end = item + 1;
     if (end == item)
         return false;
     if (*end == '*') {

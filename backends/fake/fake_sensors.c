@@ -31,7 +31,7 @@ static uint64_t next(size_t i)
 /* Of a device that drops its clock as soon as it has nothing to do. */
 static uint64_t as_idle(const char *name, uint64_t value)
 {
-    if (fake_current.idle_mhz == 0 || is_busy)
+    if (fake_current.idle_mhz == 0 || is_busy || value == ASSAY_METRIC_UNKNOWN)
         return value;
     if (strcmp(name, "throttle_reasons") == 0)
         return value | IDLE_REASON;

@@ -175,7 +175,7 @@ assay_status assay_engine_event_elapsed(assay_engine *engine, assay_event *from,
 assay_status assay_engine_inject(assay_engine *engine, const assay_fault *fault);
 
 /* The engine's own counters, then the backend's, each name once, sorted.  Two calls as for devices.
- */
+ * A sensor whose reading failed has the value ASSAY_METRIC_UNKNOWN. */
 assay_status assay_engine_metrics(assay_engine *engine, assay_metric *out, size_t cap,
                                   size_t *count);
 /* The same as OpenMetrics text, ended by "# EOF"; length as snprintf's. */

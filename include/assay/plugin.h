@@ -323,6 +323,9 @@ typedef struct assay_metric {
     uint64_t value;
 } assay_metric;
 
+/* Value of a gauge whose reading failed this time: not known, and its place in the list stays. */
+#define ASSAY_METRIC_UNKNOWN UINT64_MAX
+
 typedef enum assay_fault_kind {
     ASSAY_FAULT_NONE = 0,      /* takes all planned faults back */
     ASSAY_FAULT_LOST,          /* the device is lost, until recover */

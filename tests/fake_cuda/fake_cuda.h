@@ -22,10 +22,9 @@
  *                       errors that poison a context does so; fail=CALL:AT:N:TIMES: so many do
  *     hold release      events recorded from now on have not passed until they are waited for;
  *                       all have
- *     clock=N reasons=N what NVML reads: the multiprocessors' MHz, 1980 by default, and why it is
- *                       not higher, 4 (the power limit) by default
- *     nocapture         streams cannot be captured
- *     cupti=N           what enabling records returns; lose=N: the next N flushes lose one;
+ *     clock=N reasons=N what NVML reads: the multiprocessors' MHz, 1980 by default, 0: it fails,
+ * and why it is not higher, 4 (the power limit) by default nocapture         streams cannot be
+ * captured cupti=N           what enabling records returns; lose=N: the next N flushes lose one;
  *                       dropped=N: what is told of dropped ones, once
  *     keep=N            the next N flushes of any records leave the last to the one behind;
  *                       keepafter=N: after N others

@@ -6,7 +6,7 @@
 
 #include "tests/fake_cuda/fake_cuda_state.h"
 
-enum { NOT_SUPPORTED = 3, NOT_FOUND = 6 };
+enum { NOT_SUPPORTED = 3, NOT_FOUND = 6, UNKNOWN = 999 };
 
 int nvmlInit_v2(void);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **out);
@@ -29,6 +29,8 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **out)
 int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz)
 {
     (void)device;
+    if (type == 1 && fake.clock_mhz == 0)
+        return UNKNOWN;
     *mhz = type == 1 ? fake.clock_mhz : 2619;
     return 0;
 }

@@ -343,6 +343,27 @@ START_TEST(metrics_hold_the_readings_that_there_are)
 }
 END_TEST
 
+/* The list stays as it is, and what was read before is not told again. */
+START_TEST(metrics_of_failed_readings_are_not_known)
+{
+    cuda_stage_with("ASSAY_CUDA_NVML", true);
+    assay_instance *instance = cuda_stage_open("");
+    size_t count = 0, same = 0;
+    bool there = false;
+
+    ck_assert_uint_eq(metric(instance, "sm_clock_mhz", &there), 1980);
+    OK(B->metrics(instance, NULL, 0, &count));
+    cuda_stage_script("clock=0");
+    ck_assert_uint_eq(metric(instance, "sm_clock_mhz", &there), ASSAY_METRIC_UNKNOWN);
+    ck_assert(there);
+    OK(B->metrics(instance, NULL, 0, &same));
+    ck_assert_uint_eq(count, same);
+    cuda_stage_script("clock=1500");
+    ck_assert_uint_eq(metric(instance, "sm_clock_mhz", &there), 1500);
+    cuda_stage_close(instance);
+}
+END_TEST
+
 /* ---- sensors, as the worker reads them ---- */
 
 typedef struct sensed {
@@ -425,6 +446,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, measure_refuses_what_makes_no_sense);
     tcase_add_test(t, metrics_count_and_have_no_readings_without_nvml);
     tcase_add_test(t, metrics_hold_the_readings_that_there_are);
+    tcase_add_test(t, metrics_of_failed_readings_are_not_known);
     tcase_add_test(t, metrics_are_of_the_selected_device);
 }
 

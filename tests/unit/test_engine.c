@@ -699,6 +699,22 @@ static uint64_t value_of(assay_engine *e, const char *name)
     ck_abort_msg("no metric %s", name);
 }
 
+/* A sensor that fails keeps its place, and is no line of the text. */
+START_TEST(metrics_that_are_not_known_are_no_numbers)
+{
+    char text[8192];
+
+    setenv("ASSAY_FAKE", "sm_clock_mhz=-; temperature_celsius=40", 1);
+    assay_engine *e = engine_open(context, "fake", NULL);
+    ck_assert_uint_eq(value_of(e, "sm_clock_mhz"), ASSAY_METRIC_UNKNOWN);
+    ck_assert_uint_lt(assay_engine_metrics_text(e, text, sizeof text), sizeof text);
+    ck_assert_ptr_null(strstr(text, "sm_clock_mhz"));
+    ck_assert_ptr_nonnull(strstr(text, "temperature_celsius{backend=\"fake\"} 40"));
+    assay_engine_destroy(&e);
+    unsetenv("ASSAY_FAKE");
+}
+END_TEST
+
 START_TEST(metrics_names_are_sorted_and_count)
 {
     assay_engine *e = engine_open(context, names[_i], NULL);
@@ -863,6 +879,7 @@ int main(void)
     tcase_add_loop_test(says, features_are_honest, 0, NAMES);
     tcase_add_test(says, features_ops_are_those_of_the_table);
     tcase_add_loop_test(says, metrics_names_are_sorted_and_count, 0, NAMES);
+    tcase_add_test(says, metrics_that_are_not_known_are_no_numbers);
     tcase_add_test(says, trace_keeps_the_last_calls);
     SRunner *runner = srunner_create(s);
     setenv("OMP_WAIT_POLICY", "passive", 0); /* before any plug-in loads its thread library */

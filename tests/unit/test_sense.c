@@ -73,6 +73,12 @@ static const char *flags(const json_t *reply)
     return json_string_value(json_object_get(reply, "device_flags"));
 }
 
+static void keeps_all(const json_t *reply)
+{
+    ck_assert_uint_eq(sample_count(reply), SPANS);
+    ck_assert_ptr_null(rejected(reply));
+}
+
 /* ---- what is read ---- */
 
 START_TEST(sensors_are_told_by_name)
@@ -112,6 +118,33 @@ START_TEST(device_without_sensors_is_absent)
     ck_assert_uint_eq(sample_count(reply), SPANS);
     ck_assert_ptr_null(json_object_get(device(reply, "before"), "sm_clock_mhz"));
     ck_assert_ptr_null(rejected(reply));
+    json_decref(reply);
+}
+END_TEST
+
+static bool is_null(const json_t *reply, const char *part, const char *name)
+{
+    return json_is_null(json_object_get(device(reply, part), name));
+}
+
+/* A reading that fails is null where it is told, and neither what it was before nor 0: no clock
+ * that is low, no reason that there is none.  It costs no sample. */
+START_TEST(readings_that_fail_are_not_known)
+{
+    json_t *reply =
+        stay("sm_clock_mhz=1980*9,-; throttle_reasons=4*9,-; temperature_celsius=-,40", 0);
+    const json_t *spans = device(reply, "spans");
+
+    keeps_all(reply);
+    ck_assert(is_null(reply, "after", "sm_clock_mhz"));
+    ck_assert(is_null(reply, "after", "throttle_reasons"));
+    ck_assert(is_null(reply, "before", "temperature_celsius"));
+    ck_assert_int_eq(
+        json_integer_value(json_object_get(device(reply, "loaded"), "temperature_celsius")), 40);
+    ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(spans, "sm_clock_mhz"), 0)),
+                     1980);
+    ck_assert(json_is_null(json_array_get(json_object_get(spans, "sm_clock_mhz"), SPANS - 1)));
+    ck_assert(json_is_null(json_array_get(json_object_get(spans, "throttle_reasons"), SPANS - 1)));
     json_decref(reply);
 }
 END_TEST
@@ -437,6 +470,7 @@ int main(void)
 
     tcase_add_test(tc, sensors_are_told_by_name);
     tcase_add_test(tc, device_without_sensors_is_absent);
+    tcase_add_test(tc, readings_that_fail_are_not_known);
     tcase_add_test(tc, sensors_have_names);
     tcase_add_loop_test(tc, reasons_have_words, 0, 10);
     add_guard(tc);
