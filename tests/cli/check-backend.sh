@@ -28,7 +28,7 @@ for backend in ref cpu fake openblas; do
 done
 
 # A device whose memory the host does not reach.
-ASSAY_FAKE=discrete=1 expect 0 '*skip memory_map: the backend has no unified_memory*pass kernels_matmul*0 failed*' '' \
+ASSAY_FAKE=discrete=1 expect 0 '*skip memory_map: the backend has no unified_memory*pass memory_peer_copy*pass kernels_matmul*0 failed*' '' \
     assay check --backend fake --plugins "$lib"
 
 # Nothing of it is here.
@@ -87,7 +87,7 @@ query '.failed > 0 and ([.rules[] | select(.rule == "kernels_add") | .verdict ==
 # A whole backend, with queues, faults and recovery, that breaks what ASSAY_CROOKED names (tests/crooked/): straight
 # it passes, and each way of breaking it fails the rule beside it, for that reason.
 crooked=$ASSAY_BUILD/tests/crooked:$lib
-expect 0 '*pass faults_lost_lets_go*pass metrics_keep_to_cap*pass call_gather*pass kernels_matmul*[0-9] passed, 0 failed, *' '' \
+expect 0 '*pass memory_peer_copy*pass faults_lost_lets_go*pass metrics_keep_to_cap*pass call_gather*pass kernels_matmul*[0-9] passed, 0 failed, *' '' \
     assay check --backend crooked --plugins "$crooked"
 # crooked WHAT RULE REASON
 crooked() {
@@ -130,6 +130,11 @@ crooked timestamps measure_spans 'it has device_timestamps, and its slot measure
 crooked counters measure_spans 'it has hardware_counters, and its slot measure reports quality *'
 crooked grid features_have_their_slots 'its profile says grid_sync, and its manifest has no slot grid_fits'
 crooked pinned_twice memory_pinned 'host_free(pinned) gave OK instead of FREED*'
+crooked peer_words memory_peer_copy 'after a copy from another instance: byte 1 *'
+crooked peer_more memory_peer_copy 'after a copy from another instance: byte 1 *'
+crooked peer_foreign memory_peer_copy 'peer_copy(*) gave OK instead of FOREIGN*'
+crooked peer_range memory_peer_copy 'peer_copy(*) gave OK instead of INVALID*'
+crooked peer_freed memory_peer_copy 'peer_copy(*) gave OK instead of FREED*'
 crooked probe_run probe_does_its_work 'a spin of ns is offered without a function to run'
 crooked probe_short probe_does_its_work 'a spin of ns, asked for 4007, says that it waited for 4006'
 crooked probe_copy probe_does_its_work 'after a copy: byte 4006 *'

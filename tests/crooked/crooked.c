@@ -51,6 +51,25 @@ static assay_status host_free(assay_instance *instance, void *host)
     return crooked_is("pinned_twice") && status == ASSAY_FREED ? ASSAY_OK : status;
 }
 
+/* Neither has it a device of its own: its memory is copied, byte by byte. */
+static assay_status peer_copy(assay_instance *instance, assay_buffer dst, uint64_t dst_offset,
+                              assay_instance *source, assay_buffer src, uint64_t src_offset,
+                              uint64_t bytes)
+{
+    const bool has_room =
+        bytes > 0 && dst_offset + bytes < dst.size_bytes && src_offset + bytes < src.size_bytes;
+    const uint64_t more = crooked_is("peer_more") && has_room ? 1 : 0;
+    const uint64_t from = crooked_is("peer_words") ? src_offset & ~UINT64_C(3) : src_offset;
+    const assay_status status =
+        assay__host_peer_copy(instance, dst, dst_offset, source, src, from, bytes + more);
+
+    if ((crooked_is("peer_foreign") && status == ASSAY_FOREIGN) ||
+        (crooked_is("peer_range") && status == ASSAY_INVALID) ||
+        (crooked_is("peer_freed") && status == ASSAY_FREED))
+        return ASSAY_OK;
+    return status;
+}
+
 static assay_status synchronize(assay_instance *instance)
 {
     if (crooked_is("lost_synchronize") && is_lost(instance))
@@ -262,6 +281,7 @@ static const assay_backend backend = {
     .map = map,
     .host_alloc = assay__host_fixed_alloc,
     .host_free = host_free,
+    .peer_copy = peer_copy,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_wait = queue_wait,
