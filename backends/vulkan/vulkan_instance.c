@@ -61,6 +61,7 @@ void vulkan_close(assay_instance *instance)
     vulkan_device_destroy(v);
     pthread_rwlock_destroy(&v->gate);
     pthread_cond_destroy(&v->base.let_go);
+    assay__pinned_clear(&v->base.pinned);
     pthread_mutex_destroy(&v->base.lock);
     free(v->slots);
     free(v->devices);

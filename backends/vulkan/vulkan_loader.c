@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/vulkan/vulkan_loader.c -- libvulkan.so.1 and the one VkInstance of the process.
  *
- * Neither is ever closed: with the last VkInstance the loader unloads its drivers, and what they
- * keep for the process then looks like a leak, or is one. */
+ * Neither is ever closed once it is of use: with the last VkInstance the loader unloads its
+ * drivers, and what they keep for the process then looks like a leak, or is one. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,9 +93,11 @@ static assay_status open_library(assay_instance *instance)
                                 "no Vulkan loader: %.300s; install libvulkan1 or set ASSAY_VULKAN",
                                 dlerror());
     void *symbol = dlsym(handle, "vkGetInstanceProcAddr");
-    if (symbol == NULL)
+    if (symbol == NULL) {
+        (void)dlclose(handle);
         return assay__host_fail(instance, ASSAY_UNAVAILABLE,
                                 "%.200s is no Vulkan loader: it lacks vkGetInstanceProcAddr", path);
+    }
     memcpy(&get_proc, &symbol, sizeof get_proc);
     return ASSAY_OK;
 }
@@ -181,6 +183,15 @@ static void start_messenger(VkInstance handle)
         (void)create(handle, &messenger, NULL, &made);
 }
 
+/* Nobody will use it: whoever tries again makes another. */
+static void drop_instance(VkInstance handle)
+{
+    const PFN_vkDestroyInstance destroy = (PFN_vkDestroyInstance)proc(handle, "vkDestroyInstance");
+
+    if (destroy != NULL)
+        destroy(handle, NULL);
+}
+
 static assay_status open_once(assay_instance *instance)
 {
     vulkan_loader made = {.handle = VK_NULL_HANDLE};
@@ -190,7 +201,11 @@ static assay_status open_once(assay_instance *instance)
     ASSAY_TRY(open_library(instance));
     ASSAY_TRY(fill_loader(instance, &made.call));
     ASSAY_TRY(make_instance(instance, &made.call, &made.handle));
-    ASSAY_TRY(fill_instance(instance, made.handle, &made.call));
+    const assay_status status = fill_instance(instance, made.handle, &made.call);
+    if (status != ASSAY_OK) {
+        drop_instance(made.handle);
+        return status;
+    }
     start_messenger(made.handle);
     the_loader = made;
     return ASSAY_OK;

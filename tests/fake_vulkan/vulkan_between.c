@@ -19,12 +19,18 @@ static const char *planned = "";
 static int left; /* calls that still succeed */
 static VkResult with;
 
+static const char *hidden = "";
+static int instances;
 static char recorded[RECORDED];
 static size_t recorded_count;
 
 OPEN void between_fail(const char *name, int after, VkResult result);
 /* The newest recording: b a barrier, d a dispatch, t a timestamp; others are left out. */
 OPEN const char *between_recorded(void);
+/* The next question for this function of an instance finds none. */
+OPEN void between_hide(const char *name);
+/* VkInstances that were made and not destroyed. */
+OPEN int between_instances(void);
 OPEN PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name);
 
 void between_fail(const char *name, int after, VkResult result)
@@ -118,6 +124,35 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, con
     return found;
 }
 
+void between_hide(const char *name)
+{
+    hidden = name;
+}
+
+int between_instances(void)
+{
+    return instances;
+}
+
+static PFN_vkCreateInstance real_CreateInstance;
+static VKAPI_ATTR VkResult VKAPI_CALL between_CreateInstance(const VkInstanceCreateInfo *info,
+                                                             const VkAllocationCallbacks *by,
+                                                             VkInstance *out)
+{
+    const VkResult result = real_CreateInstance(info, by, out);
+
+    instances += result == VK_SUCCESS;
+    return result;
+}
+
+static PFN_vkDestroyInstance real_DestroyInstance;
+static VKAPI_ATTR void VKAPI_CALL between_DestroyInstance(VkInstance instance,
+                                                          const VkAllocationCallbacks *by)
+{
+    instances--;
+    real_DestroyInstance(instance, by);
+}
+
 PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name)
 {
     if (real_instance_proc == NULL) {
@@ -127,7 +162,13 @@ PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name)
             return NULL;
         memcpy(&real_instance_proc, &symbol, sizeof symbol);
     }
+    if (instance != VK_NULL_HANDLE && strcmp(name, hidden) == 0) {
+        hidden = "";
+        return NULL;
+    }
     const PFN_vkVoidFunction found = real_instance_proc(instance, name);
+    TAKE(CreateInstance)
+    TAKE(DestroyInstance)
     if (strcmp(name, "vkGetDeviceProcAddr") != 0)
         return found;
     real_device_proc = (PFN_vkGetDeviceProcAddr)found;

@@ -22,6 +22,8 @@ static const assay_manifest *manifest;
 static assay_instance *instance; /* NULL: no device here */
 static void (*fail_call)(const char *name, int after, int result);
 static const char *(*recorded)(void);
+static void (*hide)(const char *name);
+static int (*instances)(void);
 
 static assay_status note_detail(const assay_error_detail *detail, const char *text)
 {
@@ -52,7 +54,7 @@ static bool is_here(const char *path)
     return access(path, R_OK) == 0;
 }
 
-static void setup(void)
+static void load(void)
 {
     if (!is_here(between_path))
         return;
@@ -62,9 +64,20 @@ static void setup(void)
     memcpy(&fail_call, &symbol, sizeof symbol);
     symbol = dlsym(between, "between_recorded");
     memcpy(&recorded, &symbol, sizeof symbol);
+    symbol = dlsym(between, "between_hide");
+    memcpy(&hide, &symbol, sizeof symbol);
+    symbol = dlsym(between, "between_instances");
+    memcpy(&instances, &symbol, sizeof symbol);
     setenv("ASSAY_VULKAN", between_path, 1);
     manifest = plugin_load("vulkan");
     slots = manifest->backend;
+}
+
+static void setup(void)
+{
+    load();
+    if (slots == NULL)
+        return;
     const assay_status status = slots->open(&host, &instance);
     ck_assert_msg(status == ASSAY_OK || status == ASSAY_UNAVAILABLE, "%s", last_text);
     if (status != ASSAY_OK)
@@ -243,6 +256,29 @@ START_TEST(pipelines_and_memory_outlive_a_failed_call)
 }
 END_TEST
 
+/* An open that fails behind vkCreateInstance leaves nothing, however often. */
+START_TEST(opens_that_fail_leave_no_instance)
+{
+    assay_status status = ASSAY_OK;
+
+    load();
+    if (slots == NULL)
+        return;
+    for (int i = 0; i < 3; i++) {
+        hide("vkCreateDevice");
+        status = slots->open(&host, &instance);
+        ck_assert_msg(status == ASSAY_UNAVAILABLE, "%d: %s", (int)status, last_text);
+        ck_assert_int_eq(instances(), 0);
+    }
+    hide("");
+    status = slots->open(&host, &instance);
+    ck_assert_msg(status == ASSAY_OK || status == ASSAY_UNAVAILABLE, "%s", last_text);
+    ck_assert_int_le(instances(), 1);
+    if (status == ASSAY_OK)
+        slots->close(instance);
+}
+END_TEST
+
 static void on_span(void *cookie, double ns, size_t inner)
 {
     (void)ns;
@@ -285,7 +321,7 @@ int main(void)
                                                         "VkLayer_khronos_validation.json";
     const char *driver = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
     Suite *s = suite_create("vulkan_lost");
-    TCase *all = tcase_create("driver");
+    TCase *all = tcase_create("driver"), *opening = tcase_create("opening");
     const int count = sizeof rows / sizeof rows[0];
 
     (void)snprintf(between_path, sizeof between_path, "%s/tests/fake_vulkan/between.so",
@@ -301,7 +337,9 @@ int main(void)
     tcase_add_loop_test(all, launches_outlive_a_failed_call, 0, count);
     tcase_add_test(all, pipelines_and_memory_outlive_a_failed_call);
     tcase_add_test(all, spans_hold_their_launches_alone);
+    tcase_add_test(opening, opens_that_fail_leave_no_instance);
     suite_add_tcase(s, all);
+    suite_add_tcase(s, opening);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
