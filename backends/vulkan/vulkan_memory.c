@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/vulkan/vulkan.h"
+#include "backends/vulkan/vulkan_memory_type.h"
 
 #define BLOCK_BYTES (UINT64_C(32) << 20)
 
@@ -16,21 +17,23 @@ struct vulkan_block {
 
 /* ---- one buffer with memory of its own ---- */
 
-/* Of those that will do, one with what is liked too; UINT32_MAX: none will do. */
+_Static_assert(VULKAN_TYPE_LOCAL == (int)VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT &&
+                   VULKAN_TYPE_PLAIN == (int)(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+                                              VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                              VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+                                              VK_MEMORY_PROPERTY_HOST_CACHED_BIT),
+               "bits of VkMemoryPropertyFlags");
+
 static uint32_t memory_type(const vulkan_found *f, uint32_t bits, VkMemoryPropertyFlags wanted,
                             VkMemoryPropertyFlags liked)
 {
-    uint32_t best = UINT32_MAX;
+    vulkan_type types[VK_MAX_MEMORY_TYPES];
 
     for (uint32_t i = 0; i < f->memory.memoryTypeCount; i++) {
-        const VkMemoryPropertyFlags has = f->memory.memoryTypes[i].propertyFlags;
-        if ((bits >> i & 1) == 0 || (has & wanted) != wanted)
-            continue;
-        if ((has & liked) == liked)
-            return i;
-        best = best == UINT32_MAX ? i : best;
+        const VkMemoryType *t = &f->memory.memoryTypes[i];
+        types[i] = (vulkan_type){t->propertyFlags, f->memory.memoryHeaps[t->heapIndex].size};
     }
-    return best;
+    return vulkan_choose_type(types, f->memory.memoryTypeCount, bits, wanted, liked);
 }
 
 static VkResult allocate(const vulkan_device *d, const VkMemoryRequirements *needs, uint32_t type,

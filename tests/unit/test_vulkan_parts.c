@@ -7,8 +7,49 @@
 #include "backends/vulkan/vulkan_cache_header.h"
 #include "backends/vulkan/vulkan_heap.h"
 #include "backends/vulkan/vulkan_limits.h"
+#include "backends/vulkan/vulkan_memory_type.h"
 #include "backends/vulkan/vulkan_order.h"
 #include "backends/vulkan/vulkan_ticks.h"
+
+/* ---- memory ---- */
+
+enum { LOCAL = 1, HOST = 2 | 4, CACHED = 8, PROTECTED = 0x20, UNCACHED = 0x40 | 0x80 };
+#define WINDOW (UINT64_C(256) << 20)
+#define GB     (UINT64_C(1) << 30)
+
+static const struct choice {
+    vulkan_type types[6];
+    uint32_t bits, wanted, liked, chosen;
+} choices[] = {
+    /* A device with a window for the host: the memory that has no window, whatever the order. */
+    {{{LOCAL | HOST, WINDOW}, {LOCAL, 24 * GB}, {HOST, 64 * GB}}, 7, LOCAL, LOCAL, 1},
+    {{{LOCAL, WINDOW}, {LOCAL | HOST, 24 * GB}}, 3, LOCAL, LOCAL, 1},
+    {{{LOCAL, 24 * GB}, {LOCAL | HOST, 24 * GB}}, 3, LOCAL, LOCAL, 0},
+    /* Only where the buffer may lie. */
+    {{{LOCAL | HOST, WINDOW}, {LOCAL, 24 * GB}}, 1, LOCAL, LOCAL, 0},
+    /* What needs a feature comes last, and is not taken. */
+    {{{LOCAL | PROTECTED, 24 * GB}, {LOCAL | UNCACHED, 24 * GB}, {LOCAL | HOST, WINDOW}},
+     7,
+     LOCAL,
+     LOCAL,
+     2},
+    {{{LOCAL | PROTECTED, 24 * GB}}, 1, LOCAL, LOCAL, UINT32_MAX},
+    /* To stage by: cached where that is to be had, and rather not in the device. */
+    {{{LOCAL, 24 * GB}, {HOST, 64 * GB}, {HOST | CACHED, 64 * GB}}, 7, HOST, CACHED, 2},
+    {{{LOCAL | HOST, 80 * GB}, {HOST, 64 * GB}}, 3, HOST, CACHED, 1},
+    {{{LOCAL | HOST, 80 * GB}, {HOST, 64 * GB}}, 1, HOST, CACHED, 0},
+    /* One memory for all. */
+    {{{LOCAL | HOST | CACHED, 8 * GB}}, 1, HOST, CACHED, 0},
+    {{{LOCAL, 24 * GB}}, 1, HOST, CACHED, UINT32_MAX},
+};
+
+START_TEST(memory_types_are_of_the_largest_heap)
+{
+    const struct choice *c = &choices[_i];
+
+    ck_assert_uint_eq(vulkan_choose_type(c->types, 6, c->bits, c->wanted, c->liked), c->chosen);
+}
+END_TEST
 
 /* ---- timestamps ---- */
 
@@ -263,6 +304,8 @@ int main(void)
     Suite *s = suite_create("vulkan_parts");
     TCase *all = tcase_create("arithmetic");
 
+    tcase_add_loop_test(all, memory_types_are_of_the_largest_heap, 0,
+                        sizeof choices / sizeof choices[0]);
     tcase_add_loop_test(all, ticks_are_counted_through_the_wrap, 0,
                         (int)(sizeof turns / sizeof turns[0]));
     tcase_add_test(all, ticks_take_the_period);
