@@ -61,6 +61,11 @@ typedef struct vulkan_found {
 assay_status vulkan_find_devices(assay_instance *instance, const vulkan_loader *loader,
                                  vulkan_found **out, size_t *count);
 const char *vulkan_type_name(VkPhysicalDeviceType type);
+/* Do its loops end before they are done?  vulkan_limits has how many rounds they make. */
+static inline bool vulkan_loops_end(const vulkan_found *f)
+{
+    return f->driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+}
 /* Largest heap of the device's own. */
 uint32_t vulkan_device_heap(const VkPhysicalDeviceMemoryProperties *memory);
 

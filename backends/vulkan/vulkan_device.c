@@ -90,6 +90,10 @@ static assay_status fill_calls(vulkan_instance *v, vulkan_device *d)
     return ASSAY_OK;
 }
 
+/* llvmpipe ends all loops of an invocation, nested or in a row, behind so many rounds without a
+ * word (LP_MAX_TGSI_LOOP_ITERATIONS of Mesa): with 65,536 in one loop the last one is not made. */
+#define LLVMPIPE_ROUNDS 65535u
+
 static void fill_limits(vulkan_device *d)
 {
     const VkPhysicalDeviceLimits *l = &d->found->properties.limits;
@@ -98,6 +102,7 @@ static void fill_limits(vulkan_device *d)
     memcpy(d->limits.local, l->maxComputeWorkGroupSize, sizeof d->limits.local);
     d->limits.invocations = l->maxComputeWorkGroupInvocations;
     d->limits.shared_bytes = l->maxComputeSharedMemorySize;
+    d->limits.rounds = vulkan_loops_end(d->found) ? LLVMPIPE_ROUNDS : UINT64_MAX;
     d->limits.push_bytes = VULKAN_PUSH; /* every device has as much, and the layout has no more */
 }
 

@@ -15,12 +15,14 @@ typedef struct vulkan_limits {
     uint32_t groups[3]; /* an axis */
     uint32_t local[3];  /* an axis */
     uint32_t invocations, shared_bytes, push_bytes;
+    uint64_t rounds; /* of all loops of an invocation, behind which they end; see vulkan_device.c */
 } vulkan_limits;
 
 typedef struct vulkan_shape {
     uint64_t groups;   /* in all */
     uint32_t local[2]; /* invocations of a group, x and y */
     uint32_t shared_bytes, push_bytes;
+    uint64_t rounds; /* of its loops at most; 0: few */
 } vulkan_shape;
 
 /* Groups in a grid of two axes, at least as many as asked for; shaders pass over those beyond.
@@ -60,6 +62,9 @@ static inline bool vulkan_limits_allow(const vulkan_limits *l, const vulkan_shap
     else if (s->push_bytes > l->push_bytes)
         (void)snprintf(why, cap, "%u bytes of push constants, at most %u", s->push_bytes,
                        l->push_bytes);
+    else if (s->rounds > l->rounds)
+        (void)snprintf(why, cap, "loops of %llu rounds, of which this driver makes %llu",
+                       (unsigned long long)s->rounds, (unsigned long long)l->rounds);
     else
         return true;
     return false;

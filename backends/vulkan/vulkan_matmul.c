@@ -63,6 +63,14 @@ static void fill(const matmul_launch *g, uint32_t tile, const uint64_t *at, argu
                        .beta = (float)g->beta};
 }
 
+/* Of an invocation's loops: each step of k loads two parts and walks through one. */
+static uint64_t rounds_of(const arguments *push, uint32_t side, uint32_t each)
+{
+    const uint64_t load = DEEP * each / side + 2, steps = push->k / DEEP + 1;
+
+    return steps * (2 * load + DEEP + 2) + (uint64_t)each * (each + 1) * 2;
+}
+
 assay_status vulkan_matmul(const assay_launch *launch)
 {
     const uint32_t side = (uint32_t)launch->tunables[SIDE];
@@ -87,6 +95,7 @@ assay_status vulkan_matmul(const assay_launch *launch)
                               .shape = {.groups = groups,
                                         .local = {side, side},
                                         .shared_bytes = 2 * DEEP * (tile + 1) * 4,
+                                        .rounds = rounds_of(&push, side, each),
                                         .push_bytes = sizeof push},
                               .push = &push};
     return vulkan_run(launch, &work);

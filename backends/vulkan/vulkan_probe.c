@@ -92,6 +92,8 @@ static assay_status run_fma(const assay_launch *launch)
 
 assay_status vulkan_probe(assay_instance *instance, assay_probe *probe)
 {
+    const vulkan_instance *v = vulkan_of(instance);
+
     if (probe->kind == ASSAY_PROBE_EMPTY) {
         probe->run = run_empty;
         probe->operand_count = 0;
@@ -100,6 +102,10 @@ assay_status vulkan_probe(assay_instance *instance, assay_probe *probe)
         probe->run = run_copy;
         probe->operand_count = 2;
         probe->work_per_amount = 2.0;
+    } else if (probe->kind == ASSAY_PROBE_FMA && probe->dtype == ASSAY_F32 &&
+               vulkan_loops_end(&v->devices[v->selected])) {
+        return assay__host_fail(instance, ASSAY_UNSUPPORTED,
+                                "probe: this driver ends long loops before they are done");
     } else if (probe->kind == ASSAY_PROBE_FMA && probe->dtype == ASSAY_F32) {
         probe->run = run_fma;
         probe->operand_count = 0;

@@ -33,6 +33,7 @@ assay_status vulkan_sum_reduce(const assay_launch *launch)
         .shape = {.groups = is_across ? (outputs + workgroup - 1) / workgroup : outputs,
                   .local = {workgroup, 1},
                   .shared_bytes = workgroup * 4,
+                  .rounds = (uint64_t)x->dims[1] / (is_across ? 1 : workgroup) + 16,
                   .push_bytes = sizeof push},
         .push = &push};
     return vulkan_run(launch, &work);

@@ -92,9 +92,10 @@ static const vulkan_limits limits = {.groups = {100, 50, 1},
                                      .local = {256, 64, 1},
                                      .invocations = 512,
                                      .shared_bytes = 1000,
-                                     .push_bytes = 128};
+                                     .push_bytes = 128,
+                                     .rounds = 70};
 static const vulkan_shape good = {
-    .groups = 5000, .local = {256, 2}, .shared_bytes = 1000, .push_bytes = 128};
+    .groups = 5000, .local = {256, 2}, .shared_bytes = 1000, .push_bytes = 128, .rounds = 70};
 
 static void refuses(vulkan_shape shape, const char *says)
 {
@@ -128,6 +129,9 @@ START_TEST(limits_are_kept_exactly)
     s = good;
     s.push_bytes = 129;
     refuses(s, "129 bytes of push constants");
+    s = good;
+    s.rounds = 71;
+    refuses(s, "loops of 71 rounds, of which this driver makes 70");
 }
 END_TEST
 
