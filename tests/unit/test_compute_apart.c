@@ -224,8 +224,13 @@ static assay__route_candidate measured(assay__db *db, const assay_table *table, 
     return c;
 }
 
-/* The device's kernel takes `there`, the host's 100 ns; transfers as above. */
-static void put_kernels(const char *path, const assay_problem *p, double there)
+/* A store with a route of these candidates for a problem: kernels and what they take. */
+typedef struct taken {
+    const char *backend, *kernel;
+    double ns;
+} taken;
+
+static void put_route(const char *path, const assay_problem *p, const taken *of, size_t count)
 {
     assay__route_candidate candidates[2];
     assay_table *table = assay_context_table(context);
@@ -234,22 +239,30 @@ static void put_kernels(const char *path, const assay_problem *p, double there)
     assay__db *db = NULL;
     int64_t id;
 
+    ck_assert_uint_le(count, 2);
     ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
     store_rows_put(db, &at);
     ck_assert_int_eq(assay__deployment_host(&here), ASSAY_OK);
     ck_assert_int_eq(assay__db_put_deployment(db, &here, NULL, &at.deployment), ASSAY_OK);
     ck_assert_int_eq(assay__db_put_problem(db, p, &at.problem), ASSAY_OK);
-    candidates[0] = measured(db, table, &at, p, "cpu", "cpu_add_portable", 100);
-    candidates[1] = measured(db, table, &at, p, "fake", "fake_a", there);
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < count; i++) {
+        candidates[i] = measured(db, table, &at, p, of[i].backend, of[i].kernel, of[i].ns);
         at.revision = (int64_t)candidates[i].revision_row;
         const assay__db_measurement m = store_measurement(&at);
         ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_OK);
         candidates[i].measurement = (uint64_t)id;
     }
-    const assay__db_route route = store_route(&at, candidates, 2);
+    const assay__db_route route = store_route(&at, candidates, count);
     ck_assert_int_eq(assay__db_put_route(db, &route), ASSAY_OK);
     assay__db_close(&db);
+}
+
+/* The device's kernel takes `there`, the host's 100 ns; transfers as above. */
+static void put_kernels(const char *path, const assay_problem *p, double there)
+{
+    const taken both[] = {{"cpu", "cpu_add_portable", 100}, {"fake", "fake_a", there}};
+
+    put_route(path, p, both, 2);
 }
 
 /* 64 bytes an operand: three over and one back take 1,000 + 2 * 192 + 100 + 64 ns, its kernel 100.
@@ -286,24 +299,9 @@ END_TEST
 /* One route, of a kernel that cuts a product into tiles. */
 static void put_product(const char *path, const assay_problem *p)
 {
-    assay_table *table = assay_context_table(context);
-    assay_deployment here;
-    store_rows at;
-    assay__db *db = NULL;
-    int64_t id;
+    const taken one = {"cpu", "cpu_matmul_avx2", 100};
 
-    ck_assert_int_eq(assay__db_open(path, &db), ASSAY_OK);
-    store_rows_put(db, &at);
-    ck_assert_int_eq(assay__deployment_host(&here), ASSAY_OK);
-    ck_assert_int_eq(assay__db_put_deployment(db, &here, NULL, &at.deployment), ASSAY_OK);
-    ck_assert_int_eq(assay__db_put_problem(db, p, &at.problem), ASSAY_OK);
-    assay__route_candidate one = measured(db, table, &at, p, "cpu", "cpu_matmul_avx2", 100);
-    const assay__db_measurement m = store_measurement(&at);
-    ck_assert_int_eq(assay__db_put_measurement(db, &m, &id), ASSAY_OK);
-    one.measurement = (uint64_t)id;
-    const assay__db_route route = store_route(&at, &one, 1);
-    ck_assert_int_eq(assay__db_put_route(db, &route), ASSAY_OK);
-    assay__db_close(&db);
+    put_route(path, p, &one, 1);
 }
 
 /* What won here comes before the rule, which a product that was not measured gets. */

@@ -99,79 +99,41 @@ extern "C" __global__ void probe_copy(const uint4 *from, uint4 *to, cuda_index b
 
 /* ---- multiply-adds ---- */
 
-/* x = x / 2 + 1 / 2, which comes to rest at 1. */
-struct fma_f64 {
-    typedef double number;
-    CUDA_INLINE number start(unsigned i)
-    {
-        return 1.0 + i * 0x1p-9;
-    }
-    CUDA_INLINE number next(number x)
-    {
-        number y;
-        asm("fma.rn.f64 %0, %1, %2, %2;" : "=d"(y) : "d"(x), "d"(0.5));
-        return y;
-    }
-    CUDA_INLINE cuda_index bits(number x)
-    {
-        return (cuda_index)__double_as_longlong(x);
-    }
-};
+CUDA_INLINE cuda_index bits_of(double x)
+{
+    return (cuda_index)__double_as_longlong(x);
+}
+CUDA_INLINE cuda_index bits_of(float x)
+{
+    return __float_as_uint(x);
+}
+CUDA_INLINE cuda_index bits_of(unsigned x)
+{
+    return x;
+}
 
-struct fma_f32 {
-    typedef float number;
-    CUDA_INLINE number start(unsigned i)
-    {
-        return 1.0f + (float)i * 0x1p-9f;
+/* x = x / 2 + 1 / 2, which comes to rest at 1; first: of thread i.  Of 16 bits two numbers a
+ * register: one half is 0x3800, or 0x3f00 as bf16. */
+#define FMA(t, type, constraint, first, half)                      \
+    struct fma_##t {                                               \
+        typedef type number;                                       \
+        CUDA_INLINE number start(unsigned i)                       \
+        {                                                          \
+            return first;                                          \
+        }                                                          \
+        CUDA_INLINE number next(number x)                          \
+        {                                                          \
+            number y;                                              \
+            asm("fma.rn." #t " %0, %1, %2, %2;"                    \
+                : "=" constraint(y)                                \
+                : constraint(x), constraint(half));                \
+            return y;                                              \
+        }                                                          \
     }
-    CUDA_INLINE number next(number x)
-    {
-        number y;
-        asm("fma.rn.f32 %0, %1, %2, %2;" : "=f"(y) : "f"(x), "f"(0.5f));
-        return y;
-    }
-    CUDA_INLINE cuda_index bits(number x)
-    {
-        return __float_as_uint(x);
-    }
-};
-
-/* Two numbers a register: one half is 0x3800, or 0x3f00 as bf16. */
-struct fma_f16 {
-    typedef unsigned number;
-    CUDA_INLINE number start(unsigned i)
-    {
-        return 0x3c003c00u + (i & 7);
-    }
-    CUDA_INLINE number next(number x)
-    {
-        number y;
-        asm("fma.rn.f16x2 %0, %1, %2, %2;" : "=r"(y) : "r"(x), "r"(0x38003800u));
-        return y;
-    }
-    CUDA_INLINE cuda_index bits(number x)
-    {
-        return x;
-    }
-};
-
-struct fma_bf16 {
-    typedef unsigned number;
-    CUDA_INLINE number start(unsigned i)
-    {
-        return 0x3f803f80u + (i & 7);
-    }
-    CUDA_INLINE number next(number x)
-    {
-        number y;
-        asm("fma.rn.bf16x2 %0, %1, %2, %2;" : "=r"(y) : "r"(x), "r"(0x3f003f00u));
-        return y;
-    }
-    CUDA_INLINE cuda_index bits(number x)
-    {
-        return x;
-    }
-};
+FMA(f64, double, "d", 1.0 + i * 0x1p-9, 0.5);
+FMA(f32, float, "f", 1.0f + (float)i * 0x1p-9f, 0.5f);
+FMA(f16x2, unsigned, "r", 0x3c003c00u + (i & 7), 0x38003800u);
+FMA(bf16x2, unsigned, "r", 0x3f803f80u + (i & 7), 0x3f003f00u);
 
 /* never: bits that no result has. */
 template <typename U> CUDA_INLINE void chains(cuda_index rounds, cuda_index never, cuda_index *out)
@@ -190,20 +152,20 @@ template <typename U> CUDA_INLINE void chains(cuda_index rounds, cuda_index neve
                 x[c] = U::next(x[c]);
 #pragma unroll
     for (int c = 0; c < CUDA_PROBE_CHAINS; c++)
-        if (U::bits(x[c]) == never)
+        if (bits_of(x[c]) == never)
             *out = never;
 }
 
-#define CHAINS(t)                                                           \
-    extern "C" __global__ void __launch_bounds__(CUDA_PROBE_BLOCK)          \
-        probe_fma_##t(cuda_index rounds, cuda_index never, cuda_index *out) \
-    {                                                                       \
-        chains<fma_##t>(rounds, never, out);                                \
+#define CHAINS(name, t)                                                        \
+    extern "C" __global__ void __launch_bounds__(CUDA_PROBE_BLOCK)             \
+        probe_fma_##name(cuda_index rounds, cuda_index never, cuda_index *out) \
+    {                                                                          \
+        chains<fma_##t>(rounds, never, out);                                   \
     }
-CHAINS(f64)
-CHAINS(f32)
-CHAINS(f16)
-CHAINS(bf16)
+CHAINS(f64, f64)
+CHAINS(f32, f32)
+CHAINS(f16, f16x2)
+CHAINS(bf16, bf16x2)
 
 /* ---- products of matrices by warps ---- */
 
@@ -253,19 +215,6 @@ struct product_f64 {
     }
 #endif
 };
-
-CUDA_INLINE cuda_index bits_of(double x)
-{
-    return (cuda_index)__double_as_longlong(x);
-}
-CUDA_INLINE cuda_index bits_of(float x)
-{
-    return __float_as_uint(x);
-}
-CUDA_INLINE cuda_index bits_of(unsigned x)
-{
-    return x;
-}
 
 template <typename U>
 CUDA_INLINE void products(cuda_index rounds, cuda_index never, cuda_index *out)
