@@ -205,14 +205,25 @@ CUresult CUDAAPI cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
     FAKE_CALL("cuMemcpyDtoDAsync", true, move_forwards(dstDevice, srcDevice, ByteCount));
 }
 
+/* What is told of both ends has to be so. */
+static CUresult move_between(CUdeviceptr to, const struct CUctx_st *of_to, CUdeviceptr from,
+                             const struct CUctx_st *of_from, size_t bytes,
+                             const struct CUstream_st *s)
+{
+    const fake_block *b = fake_find(host_of(to), bytes), *a = fake_find(host_of(from), bytes);
+
+    if (b == NULL || a == NULL || b->context != of_to || a->context != of_from ||
+        s->context != fake_current())
+        return CUDA_ERROR_INVALID_VALUE;
+    return move_forwards(to, from, bytes);
+}
+
 CUresult CUDAAPI cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
                                    CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
                                    CUstream hStream)
 {
-    (void)dstContext;
-    (void)srcContext;
-    (void)hStream;
-    FAKE_CALL("cuMemcpyPeerAsync", true, move_forwards(dstDevice, srcDevice, ByteCount));
+    FAKE_CALL("cuMemcpyPeerAsync", true,
+              move_between(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream));
 }
 
 static CUresult fill(CUdeviceptr to, unsigned char value, size_t count)

@@ -250,14 +250,21 @@ END_TEST
 
 /* ---- queues ---- */
 
+static assay_queue *queue_for_work(assay_instance *instance, work *w)
+{
+    assay_queue *queue = NULL;
+
+    make_work(instance, w);
+    OK(B->queue_create(instance, &queue));
+    return queue;
+}
+
 START_TEST(queues_run_in_order_and_pin)
 {
     assay_instance *instance = cuda_stage_open("");
-    assay_queue *queue = NULL;
     work w;
+    assay_queue *queue = queue_for_work(instance, &w);
 
-    make_work(instance, &w);
-    OK(B->queue_create(instance, &queue));
     cuda_stage_script("hold");
     OK(run(instance, &w, fake_row_add, queue));
     cuda_stage_fails(B->free(instance, w.operands[0].buffer), ASSAY_PENDING, "still use");
@@ -277,11 +284,9 @@ END_TEST
 START_TEST(queues_let_go_of_what_has_ended_unasked)
 {
     assay_instance *instance = cuda_stage_open("");
-    assay_queue *queue = NULL;
     work w;
+    assay_queue *queue = queue_for_work(instance, &w);
 
-    make_work(instance, &w);
-    OK(B->queue_create(instance, &queue));
     OK(run(instance, &w, fake_row_add, queue));
     OK(B->free(instance, w.operands[0].buffer)); /* it has ended, though nobody waited */
     cuda_stage_close(instance);
@@ -291,11 +296,9 @@ END_TEST
 START_TEST(queues_tell_the_first_failure_once)
 {
     assay_instance *instance = cuda_stage_open("");
-    assay_queue *queue = NULL, *other = NULL;
     work w;
+    assay_queue *queue = queue_for_work(instance, &w), *other = NULL;
 
-    make_work(instance, &w);
-    OK(B->queue_create(instance, &queue));
     OK(B->queue_create(instance, &other));
     OK(run(instance, &w, fake_row_refuses, queue)); /* the queue's failure, not the call's */
     OK(run(instance, &w, fake_row_lost_name, queue));
@@ -315,11 +318,9 @@ END_TEST
 START_TEST(queues_keep_the_numbers_of_a_failure)
 {
     assay_instance *instance = cuda_stage_open("");
-    assay_queue *queue = NULL;
     work w;
+    assay_queue *queue = queue_for_work(instance, &w);
 
-    make_work(instance, &w);
-    OK(B->queue_create(instance, &queue));
     cuda_stage_script("fail=cuLaunchKernel:1:304");
     OK(run(instance, &w, fake_row_add, queue));
     cuda_stage_fails(B->alloc(instance, 0, 0, &w.operands[0].buffer), ASSAY_INVALID, "0 bytes");

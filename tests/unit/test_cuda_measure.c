@@ -191,7 +191,11 @@ START_TEST(measure_keeps_the_device_busy_before_a_span)
     OK(measure(&s, 3, 1)); /* what a call takes is known from now on */
     for (size_t i = 0; i < 3; i++)
         before[i] = counted(&s, i);
+    const size_t waits = cuda_stage_calls("cuStreamWaitEvent");
     OK(measure(&s, 3, 1));
+    /* Those of another stream must have ended when the span begins. */
+    ck_assert_uint_eq(cuda_stage_calls("cuStreamWaitEvent") - waits,
+                      cases[_i / 2].before > 0 ? 5 : 0);
     for (size_t i = 0; i < 3; i++)
         leads += counted(&s, i) - before[i];
     ck_assert_uint_eq(leads, 5 * (1 + cases[_i / 2].before));
@@ -203,32 +207,20 @@ START_TEST(measure_keeps_the_device_busy_before_a_span)
 }
 END_TEST
 
-/* What went before a span that failed has ended, too. */
-START_TEST(measure_that_fails_early_waits_as_well)
-{
-    scene s;
-
-    open_scene(&s, "ns=20000", 1);
-    OK(measure(&s, 1, 1));
-    cuda_stage_script("fail=cuLaunchKernel:2:304");
-    const size_t before = cuda_stage_calls("cuStreamSynchronize");
-    cuda_stage_fails(measure(&s, 1, 1), ASSAY_DEVICE, "304"); /* the second before the span */
-    ck_assert_uint_eq(cuda_stage_calls("cuStreamSynchronize") - before, 3);
-    OK(B->free(s.instance, s.operands[0].buffer));
-    cuda_stage_close(s.instance);
-}
-END_TEST
-
-/* Buffers are let go behind a failure, so that what had been launched must have ended. */
+/* Buffers are let go behind a failure, so that what had been launched must have ended: the second
+ * of a row, and the second before a span. */
 START_TEST(measure_that_fails_waits_for_what_it_launched)
 {
+    const bool is_led = _i == 1;
     scene s;
 
     open_scene(&s, "ns=20000", 1);
-    cuda_stage_script("fail=cuLaunchKernel:3:304");
+    if (is_led)
+        OK(measure(&s, 1, 1));
+    cuda_stage_script(is_led ? "fail=cuLaunchKernel:2:304" : "fail=cuLaunchKernel:3:304");
     const size_t before = cuda_stage_calls("cuStreamSynchronize");
-    cuda_stage_fails(measure(&s, 1, 3), ASSAY_DEVICE, "304"); /* the second of a row */
-    /* Before it, behind the first call, at the end. */
+    cuda_stage_fails(measure(&s, 1, is_led ? 1 : 3), ASSAY_DEVICE, "304");
+    /* Before it, behind the first call or what goes before a span, at the end. */
     ck_assert_uint_eq(cuda_stage_calls("cuStreamSynchronize") - before, 3);
     OK(B->free(s.instance, s.operands[0].buffer));
     cuda_stage_close(s.instance);
@@ -439,8 +431,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, measure_takes_spans_again_whose_records_are_lost);
     tcase_add_loop_test(t, measure_takes_late_records_for_no_other_span, 0, 6);
     tcase_add_loop_test(t, measure_keeps_the_device_busy_before_a_span, 0, 8);
-    tcase_add_test(t, measure_that_fails_early_waits_as_well);
-    tcase_add_test(t, measure_that_fails_waits_for_what_it_launched);
+    tcase_add_loop_test(t, measure_that_fails_waits_for_what_it_launched, 0, 2);
     tcase_add_test(t, measure_falls_back_where_records_are_refused);
     tcase_add_test(t, measure_needs_no_compiler_of_the_driver);
     tcase_add_test(t, measure_refuses_what_makes_no_sense);
