@@ -16,153 +16,7 @@
 
 #include "backends/vulkan/vulkan_cache_header.h"
 #include "conform/conform_case.h"
-#include "tests/support/plugin_case.h"
-
-static char last_text[2048];
-static assay_error_detail last_detail;
-
-static assay_status note(assay_status status, const char *text)
-{
-    (void)snprintf(last_text, sizeof last_text, "%s", text);
-    last_detail = (assay_error_detail){.status = status};
-    return status;
-}
-
-static assay_status note_detail(const assay_error_detail *detail, const char *text)
-{
-    (void)note(detail->status, text);
-    last_detail = *detail;
-    return detail->status;
-}
-
-static const assay_host host = {.struct_size = sizeof host,
-                                .abi_version = ASSAY_PLUGIN_ABI,
-                                .fail = note,
-                                .fail_detail = note_detail};
-static const assay_manifest *manifest;
-static const assay_backend *slots;
-static assay_instance *instance; /* NULL: no device here */
-
-#define OK(call)                                                                          \
-    do {                                                                                  \
-        const assay_status status_ = (call);                                              \
-        ck_assert_msg(status_ == ASSAY_OK, "%s: %d: %s", #call, (int)status_, last_text); \
-    } while (0)
-#define REFUSES(call, wanted, says)                                                             \
-    do {                                                                                        \
-        const assay_status status_ = (call);                                                    \
-        ck_assert_msg(status_ == (wanted), "%s: %d: %s", #call, (int)status_, last_text);       \
-        ck_assert_msg(strstr(last_text, says) != NULL, "%s: '%s' lacks '%s'", #call, last_text, \
-                      says);                                                                    \
-    } while (0)
-#define NEEDS_DEVICE          \
-    do {                      \
-        if (instance == NULL) \
-            return;           \
-    } while (0)
-
-static void setup(void)
-{
-    manifest = plugin_load("vulkan");
-    slots = manifest->backend;
-    const assay_status status = slots->open(&host, &instance);
-    if (status == ASSAY_OK)
-        return;
-    ck_assert_msg(status == ASSAY_UNAVAILABLE, "%d: %s", (int)status, last_text);
-    printf("no device: %s\n", last_text);
-    instance = NULL;
-}
-
-static uint64_t metric(const char *name)
-{
-    assay_metric list[128];
-    size_t count;
-
-    OK(slots->metrics(instance, list, 128, &count));
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i].name, name) == 0)
-            return list[i].value;
-    ck_abort_msg("no metric %s", name);
-    return 0;
-}
-
-/* A leak is told when the device is destroyed: by another instance it can be seen. */
-static void teardown(void)
-{
-    if (instance == NULL)
-        return;
-    slots->close(instance);
-    OK(slots->open(&host, &instance));
-    ck_assert_uint_eq(metric("validation_messages_total"), 0);
-    slots->close(instance);
-    instance = NULL;
-}
-
-/* ---- operands ---- */
-
-static assay_buffer buffer_of(const void *bytes, size_t count)
-{
-    assay_buffer b;
-    assay_transfer piece = {.bytes = count};
-
-    OK(slots->alloc(instance, count, 0, &b));
-    memcpy(&piece.host, &bytes, sizeof bytes); /* only read */
-    piece.buffer = b;
-    OK(slots->upload(instance, &piece, 1));
-    return b;
-}
-
-static void read_back(assay_buffer b, void *bytes, size_t count)
-{
-    const assay_transfer piece = {.buffer = b, .host = bytes, .bytes = count};
-
-    OK(slots->download(instance, &piece, 1));
-}
-
-static const assay_kernel_desc *kernel_of(assay_op_id op, assay_dtype dtype)
-{
-    const assay_kernel_desc *k = plugin_kernel(manifest, op, dtype, NULL);
-
-    ck_assert_ptr_nonnull(k);
-    return k;
-}
-
-static void defaults_of(const assay_kernel_desc *k, int64_t *tunables)
-{
-    for (size_t i = 0; i < k->tunable_count; i++)
-        tunables[i] = k->tunables[i].default_value;
-}
-
-/* A call of one dimension on f32: the last buffer is the output. */
-typedef struct call {
-    const assay_kernel_desc *kernel;
-    assay_problem problem;
-    assay_tensor operands[ASSAY_MAX_OPERANDS];
-    int64_t tunables[ASSAY_MAX_TUNABLES];
-    assay_launch launch;
-} call;
-
-static void make_call(call *c, assay_op_id op, int64_t n, const assay_buffer *buffers)
-{
-    memset(c, 0, sizeof *c);
-    c->kernel = kernel_of(op, ASSAY_F32);
-    c->problem = plugin_problem_of(c->kernel);
-    ck_assert_int_eq(assay_problem_set_int(&c->problem, "n", n), ASSAY_OK);
-    for (uint32_t i = 0; i < c->kernel->dtype_count; i++) {
-        ck_assert_int_eq(assay_tensor_host(NULL, (assay_dtype)c->kernel->dtypes[i], 1, &n, NULL,
-                                           &c->operands[i]),
-                         ASSAY_OK);
-        c->operands[i].buffer = buffers[i];
-    }
-    defaults_of(c->kernel, c->tunables);
-    c->launch = (assay_launch){.struct_size = sizeof c->launch,
-                               .operand_count = c->kernel->dtype_count,
-                               .problem = &c->problem,
-                               .operands = c->operands,
-                               .tunables = c->tunables,
-                               .instance = instance,
-                               .tunable_count = (uint32_t)c->kernel->tunable_count};
-}
+#include "tests/support/vulkan_stage.h"
 
 /* y = op(x) on the device. */
 static void map_f32(assay_op_id op, const float *x, float *y, size_t n)
@@ -430,14 +284,6 @@ static bool next_choice(const assay_kernel_desc *k, size_t *digits, int64_t *tun
     return i < k->tunable_count;
 }
 
-/* Under valgrind a device of the CPU's is compiled for as slowly as it runs. */
-static bool is_slow(void)
-{
-    const char *preload = getenv("LD_PRELOAD");
-
-    return preload != NULL && strstr(preload, "vgpreload") != NULL;
-}
-
 /* Some of the problems of conform_problem.c: odd extents, some long. */
 static void try_kernel(const assay_manifest *ref, const assay_kernel_desc *k)
 {
@@ -470,15 +316,6 @@ START_TEST(kernels_are_right_with_every_tunable)
         try_kernel(ref, &manifest->kernels[i]);
 }
 END_TEST
-
-static bool same(float a, float b)
-{
-    uint32_t x, y;
-
-    memcpy(&x, &a, 4);
-    memcpy(&y, &b, 4);
-    return x == y || (isnan(a) && isnan(b));
-}
 
 START_TEST(special_values_follow_the_laws)
 {
@@ -573,169 +410,6 @@ START_TEST(norms_hold_for_every_magnitude)
             try_norm(ASSAY_OP_rms_norm_last_dim, epses[j], exponents[i]);
             try_norm(ASSAY_OP_layer_norm_last_dim, epses[j], exponents[i]);
         }
-}
-END_TEST
-
-/* ---- sums ---- */
-
-/* y[inner] = sums of x[axis, inner]. */
-static assay_status sum_of(const float *x, float *y, int64_t axis, int64_t inner)
-{
-    const int64_t in[3] = {1, axis, inner}, out[2] = {1, inner};
-    const size_t bytes = (size_t)(axis * inner) * 4;
-    const assay_buffer buffers[2] = {buffer_of(x, bytes), buffer_of(x, bytes)};
-    call c;
-
-    make_call(&c, ASSAY_OP_relu, axis, buffers);
-    c.kernel = kernel_of(ASSAY_OP_sum_reduce, ASSAY_F32);
-    c.problem = plugin_problem_of(c.kernel);
-    ck_assert_int_eq(assay_problem_set_int(&c.problem, "outer", 1), ASSAY_OK);
-    ck_assert_int_eq(assay_problem_set_int(&c.problem, "axis", axis), ASSAY_OK);
-    ck_assert_int_eq(assay_problem_set_int(&c.problem, "inner", inner), ASSAY_OK);
-    OK(assay_tensor_host(NULL, ASSAY_F32, 3, in, NULL, &c.operands[0]));
-    OK(assay_tensor_host(NULL, ASSAY_F32, 2, out, NULL, &c.operands[1]));
-    for (int i = 0; i < 2; i++)
-        c.operands[i].buffer = buffers[i];
-    defaults_of(c.kernel, c.tunables);
-    c.launch.tunable_count = (uint32_t)c.kernel->tunable_count;
-    const assay_status status = slots->launch(instance, c.kernel->run, &c.launch);
-    read_back(buffers[1], y, (size_t)inner * 4);
-    OK(slots->free(instance, buffers[0]));
-    OK(slots->free(instance, buffers[1]));
-    return status;
-}
-
-/* y = sum of a[i] b[i], by one of eight choices of tunables. */
-static assay_status dot_of(const float *a, const float *b, float *y, int64_t k, int choice)
-{
-    const int64_t dims[3][3] = {{1, 1, k}, {1, k, 1}, {1, 1, 1}};
-    const assay_buffer buffers[3] = {buffer_of(a, (size_t)k * 4), buffer_of(b, (size_t)k * 4),
-                                     buffer_of(y, 4)};
-    call c;
-
-    make_call(&c, ASSAY_OP_add, 1, buffers);
-    c.kernel = kernel_of(ASSAY_OP_matmul, ASSAY_F32);
-    c.problem = plugin_problem_of(c.kernel);
-    ck_assert_int_eq(assay_problem_set_int(&c.problem, "m", 1), ASSAY_OK);
-    ck_assert_int_eq(assay_problem_set_int(&c.problem, "n", 1), ASSAY_OK);
-    ck_assert_int_eq(assay_problem_set_int(&c.problem, "k", k), ASSAY_OK);
-    for (int i = 0; i < 3; i++) {
-        OK(assay_tensor_host(NULL, ASSAY_F32, 3, dims[i], NULL, &c.operands[i]));
-        c.operands[i].buffer = buffers[i];
-    }
-    c.tunables[0] = c.kernel->tunables[0].values[choice / 4];
-    c.tunables[1] = c.kernel->tunables[1].values[choice % 4];
-    c.launch.tunable_count = 2;
-    const assay_status status = slots->launch(instance, c.kernel->run, &c.launch);
-    read_back(buffers[2], y, 4);
-    for (int i = 0; i < 3; i++)
-        OK(slots->free(instance, buffers[i]));
-    return status;
-}
-
-/* Along an axis and across: a few roundings, however long it is. */
-START_TEST(sums_err_no_more_where_they_are_longer)
-{
-    enum { AXIS = 60000, INNER = 3 };
-    const int64_t inner = _i == 0 ? 1 : INNER;
-    float *x = malloc((size_t)AXIS * INNER * sizeof *x), y[INNER];
-    double want[INNER] = {0.0}, all[INNER] = {0.0};
-
-    ck_assert_ptr_nonnull(x);
-    for (int64_t i = 0; i < AXIS * inner; i++) {
-        x[i] = (float)(0.1 + 0.3 * sin((double)i));
-        want[i % inner] += (double)x[i];
-        all[i % inner] += fabs((double)x[i]);
-    }
-    if (instance != NULL) {
-        OK(sum_of(x, y, AXIS, inner));
-        for (int64_t i = 0; i < inner; i++) /* a workgroup joins 128 sums in 7 more */
-            ck_assert_msg(fabs((double)y[i] - want[i]) <= (inner == 1 ? 8 : 1) * 0x1p-24 * all[i],
-                          "sum %d is %.9g instead of %.9g", (int)i, (double)y[i], want[i]);
-    }
-    free(x);
-}
-END_TEST
-
-/* Right, or refused: the last element counts wherever a driver lets loops run so long. */
-START_TEST(long_loops_are_not_cut_short)
-{
-    enum { AXIS = 150000 };
-    float *x = calloc(2 * AXIS, sizeof *x), y[2] = {0};
-
-    ck_assert_ptr_nonnull(x);
-    x[2 * AXIS - 2] = x[2 * AXIS - 1] = 7.0f;
-    if (instance != NULL) {
-        const assay_status status = sum_of(x, y, AXIS, 2);
-        ck_assert_msg(status == ASSAY_UNSUPPORTED || (status == ASSAY_OK && same(y[1], 7.0f)),
-                      "%d, %a: %s", (int)status, (double)y[1], last_text);
-        for (int i = 0; i < 8; i++) {
-            const assay_status product = dot_of(x + AXIS, x + AXIS, y, AXIS, i);
-            ck_assert_msg(product == ASSAY_UNSUPPORTED ||
-                              (product == ASSAY_OK && same(y[0], 98.0f)),
-                          "%d, choice %d: %a: %s", (int)product, i, (double)y[0], last_text);
-        }
-        OK(dot_of(x + AXIS, x + AXIS, y, 10000, 7));
-    }
-    free(x);
-}
-END_TEST
-
-/* What is lost of infinity is no number, and is not added. */
-START_TEST(sums_keep_what_is_not_finite)
-{
-    static const float x[][3] = {{1.0f, INFINITY, 2.0f},
-                                 {-INFINITY, 1.0f, -INFINITY},
-                                 {INFINITY, 1.0f, -INFINITY},
-                                 {NAN, 1.0f, 2.0f},
-                                 {0x1.fffffep127f, 0x1.fffffep127f, 1.0f},
-                                 {-0x1.fffffep127f, 0x1.fffffep127f, 0x1p-100f}};
-    static const float want[] = {INFINITY, -INFINITY, NAN, NAN, INFINITY, 0x1p-100f};
-    float columns[6], y[2];
-
-    NEEDS_DEVICE;
-    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
-        for (int k = 0; k < 6; k++)
-            columns[k] = x[i][k / 2];
-        OK(sum_of(columns, y, 3, 2));
-        ck_assert_msg(same(y[0], want[i]) && same(y[1], want[i]), "%zu across: %a", i,
-                      (double)y[0]);
-        OK(sum_of(x[i], y, 3, 1));
-        if (!isfinite(want[i])) /* the others are joined in another order */
-            ck_assert_msg(same(y[0], want[i]), "%zu along: %a", i, (double)y[0]);
-    }
-}
-END_TEST
-
-/* ---- products ---- */
-
-/* Leading dimensions that no shader can count by are seen before anything is looked at. */
-START_TEST(products_beyond_31_bits_are_refused)
-{
-    const float zero[4] = {0};
-    const int64_t dims[3] = {1, 2, 2}, near[3] = {4, 2, 1};
-    const int64_t far[][3] = {{4, INT64_C(1) << 31, 1}, {4, INT64_C(1) << 32, 1}};
-    const assay_buffer buffers[3] = {buffer_of(zero, 16), buffer_of(zero, 16), buffer_of(zero, 16)};
-    call c;
-
-    NEEDS_DEVICE;
-    make_call(&c, ASSAY_OP_add, 4, buffers);
-    c.kernel = kernel_of(ASSAY_OP_matmul, ASSAY_F32);
-    c.problem = plugin_problem_of(c.kernel);
-    for (const char *const *name = (const char *const[]){"m", "n", "k", NULL}; *name != NULL;
-         name++)
-        ck_assert_int_eq(assay_problem_set_int(&c.problem, *name, 2), ASSAY_OK);
-    defaults_of(c.kernel, c.tunables);
-    c.launch.tunable_count = (uint32_t)c.kernel->tunable_count;
-    for (int which = 0; which < 6; which++) {
-        for (int i = 0; i < 3; i++) {
-            OK(assay_tensor_host(NULL, ASSAY_F32, 3, dims, i == which / 2 ? far[which % 2] : near,
-                                 &c.operands[i]));
-            c.operands[i].buffer = buffers[i];
-        }
-        REFUSES(slots->launch(instance, c.kernel->run, &c.launch), ASSAY_UNSUPPORTED,
-                "more than 2^31 - 1");
-    }
 }
 END_TEST
 
@@ -948,52 +622,6 @@ START_TEST(spans_rotate_over_operand_sets)
 }
 END_TEST
 
-/* ---- kernels of known work ---- */
-
-static assay_status probe_copy(const assay_tensor operands[2], int64_t bytes)
-{
-    assay_probe p = {.struct_size = sizeof p, .kind = ASSAY_PROBE_COPY};
-    const assay_launch launch = {.struct_size = sizeof launch,
-                                 .operand_count = 2,
-                                 .operands = operands,
-                                 .tunables = &bytes,
-                                 .tunable_count = 1};
-
-    OK(slots->probe(instance, &p));
-    return slots->launch(instance, p.run, &launch);
-}
-
-/* To the byte, and never beyond either operand. */
-START_TEST(probes_copy_what_operands_hold)
-{
-    enum { MOST = 8192 };
-    static const int64_t amounts[] = {1, 15, 16, 17, 4099, MOST - 1, MOST};
-    unsigned char from[MOST + 16], to[MOST + 16], got[MOST + 16];
-    assay_tensor operands[2], small[2];
-    const int64_t n = MOST, less = MOST - 1;
-
-    NEEDS_DEVICE;
-    for (size_t i = 0; i < sizeof from; i++) {
-        from[i] = (unsigned char)(i * 7 + i / 251 + 1);
-        to[i] = (unsigned char)~from[i];
-    }
-    for (int i = 0; i < 2; i++) {
-        OK(assay_tensor_host(NULL, ASSAY_U8, 1, &n, NULL, &operands[i]));
-        OK(assay_tensor_host(NULL, ASSAY_U8, 1, i == 0 ? &n : &less, NULL, &small[i]));
-        operands[i].buffer = small[i].buffer = buffer_of(i == 0 ? from : to, sizeof from);
-    }
-    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++) {
-        memcpy(to, from, (size_t)amounts[i]);
-        OK(probe_copy(operands, amounts[i]));
-        read_back(operands[1].buffer, got, sizeof got);
-        ck_assert_mem_eq(got, to, sizeof got);
-    }
-    REFUSES(probe_copy(small, n), ASSAY_INVALID, "less than the 8192 bytes");
-    REFUSES(probe_copy(operands, n + 1), ASSAY_INVALID, "less than the 8193 bytes");
-    REFUSES(probe_copy(operands, INT64_C(16) * INT32_MAX + 1), ASSAY_INVALID, "an amount of 1 to");
-}
-END_TEST
-
 /* ---- what is kept ---- */
 
 START_TEST(repeats_are_recorded_once)
@@ -1123,38 +751,13 @@ END_TEST
 
 /* ---- all of them ---- */
 
-static bool is_here(const char *path)
+static void add_missing(TCase *missing)
 {
-    return access(path, R_OK) == 0;
+    tcase_add_test(missing, open_says_what_is_missing);
 }
 
-/* One driver is loaded faster than all, and the layer looks on where it is installed. */
-static void prepare(void)
+static void add_tests(TCase *all)
 {
-    const char *driver = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
-
-    if (is_here(driver))
-        setenv("VK_DRIVER_FILES", driver, 0);
-    if (!is_slow() && is_here("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"))
-        setenv("ASSAY_VULKAN_VALIDATE", "1", 0);
-}
-
-static bool is_built(void)
-{
-    const char *build = getenv("ASSAY_BUILD");
-    char path[512];
-
-    (void)snprintf(path, sizeof path, "%s/lib/assay/assay_vulkan.so",
-                   build != NULL ? build : "build");
-    return is_here(path);
-}
-
-static TCase *device_tests(void)
-{
-    TCase *all = tcase_create("device");
-
-    tcase_set_timeout(all, 120);
-    tcase_add_checked_fixture(all, setup, teardown);
     tcase_add_test(all, devices_are_chosen_by_number_uuid_or_name);
     tcase_add_test(all, drivers_are_told_apart);
     tcase_add_test(all, wrapped_memory_is_freed_before_a_device_is_made);
@@ -1166,49 +769,16 @@ static TCase *device_tests(void)
     tcase_add_loop_test(all, kernels_are_right_with_every_tunable, 0, SLICES);
     tcase_add_test(all, special_values_follow_the_laws);
     tcase_add_test(all, norms_hold_for_every_magnitude);
-    tcase_add_loop_test(all, sums_err_no_more_where_they_are_longer, 0, 2);
-    tcase_add_test(all, sums_keep_what_is_not_finite);
-    tcase_add_test(all, long_loops_are_not_cut_short);
-    tcase_add_test(all, products_beyond_31_bits_are_refused);
     tcase_add_test(all, casts_are_those_of_the_library);
     tcase_add_test(all, exp_is_near_everywhere);
     tcase_add_test(all, more_work_takes_longer);
     tcase_add_test(all, spans_rotate_over_operand_sets);
-    tcase_add_test(all, probes_copy_what_operands_hold);
     tcase_add_test(all, repeats_are_recorded_once);
     tcase_add_test(all, threads_share_an_instance);
     tcase_add_test(all, pipelines_are_kept_on_disk_where_asked);
-    return all;
 }
-
-static void only_load(void)
-{
-    manifest = plugin_load("vulkan");
-    slots = manifest->backend;
-}
-
-START_TEST(plug_in_is_not_built_here)
-{
-    printf("the plug-in is not built here: scripts/probe says why\n");
-}
-END_TEST
 
 int main(void)
 {
-    prepare();
-    Suite *s = suite_create("vulkan");
-    TCase *missing = tcase_create("missing");
-    if (is_built()) {
-        tcase_add_checked_fixture(missing, only_load, NULL);
-        tcase_add_test(missing, open_says_what_is_missing);
-        suite_add_tcase(s, device_tests());
-    } else {
-        tcase_add_test(missing, plug_in_is_not_built_here);
-    }
-    suite_add_tcase(s, missing);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int bad = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
-    srunner_free(runner);
-    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+    return vulkan_stage_run("vulkan", add_tests, add_missing);
 }
