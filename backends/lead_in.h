@@ -51,8 +51,7 @@ static inline uint64_t lead_mark(const assay_launch *launch)
         mark = lead_mix(mark, launch->problem->params, sizeof launch->problem->params);
     }
     if (launch->tunables != NULL)
-        mark =
-            lead_mix(mark, launch->tunables, launch->tunable_count * sizeof launch->tunables[0]);
+        mark = lead_mix(mark, launch->tunables, launch->tunable_count * sizeof launch->tunables[0]);
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         const assay_tensor *t = &launch->operands[i];
         mark = lead_mix(mark, &t->dtype, sizeof t->dtype);

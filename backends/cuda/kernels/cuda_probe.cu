@@ -114,21 +114,21 @@ CUDA_INLINE cuda_index bits_of(unsigned x)
 
 /* x = x / 2 + 1 / 2, which comes to rest at 1; first: of thread i.  Of 16 bits two numbers a
  * register: one half is 0x3800, or 0x3f00 as bf16. */
-#define FMA(t, type, constraint, first, half)                      \
-    struct fma_##t {                                               \
-        typedef type number;                                       \
-        CUDA_INLINE number start(unsigned i)                       \
-        {                                                          \
-            return first;                                          \
-        }                                                          \
-        CUDA_INLINE number next(number x)                          \
-        {                                                          \
-            number y;                                              \
-            asm("fma.rn." #t " %0, %1, %2, %2;"                    \
-                : "=" constraint(y)                                \
-                : constraint(x), constraint(half));                \
-            return y;                                              \
-        }                                                          \
+#define FMA(t, type, constraint, first, half)       \
+    struct fma_##t {                                \
+        typedef type number;                        \
+        CUDA_INLINE number start(unsigned i)        \
+        {                                           \
+            return first;                           \
+        }                                           \
+        CUDA_INLINE number next(number x)           \
+        {                                           \
+            number y;                               \
+            asm("fma.rn." #t " %0, %1, %2, %2;"     \
+                : "=" constraint(y)                 \
+                : constraint(x), constraint(half)); \
+            return y;                               \
+        }                                           \
     }
 FMA(f64, double, "d", 1.0 + i * 0x1p-9, 0.5);
 FMA(f32, float, "f", 1.0f + (float)i * 0x1p-9f, 0.5f);
