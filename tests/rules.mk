@@ -42,7 +42,7 @@ crooked_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
 # Villains on a GPU: the host side of backend cuda, and kernels of their own; likewise.  How they are
 # run there is in tests/gpu/cuda-villains.sh.
-cuda_host := activity device driver error event libraries life measure memory module peer pinned nvml nvrtc plugin probe \
+cuda_host := activity device driver error event libraries life measure memory module peer pinned nvrtc plugin probe \
     queue staging transfer
 ifneq ($(filter cuda,$(PLUGINS)),)
 PLUGINS += cuda_villains
@@ -53,7 +53,7 @@ cuda_villains_SRCS := $(sort $(wildcard tests/cuda_villains/*.c)) $(cuda_host:%=
 $(BUILD)/plugin/cuda_villains/backends/cuda/cuda_images.o: $(cuda_fatbins) $(cuda_texts) $(cuda_sizes)
 cuda_villains_HASHED := tests/cuda_villains/cuda_villains_kernels.cu
 cuda_villains_CFLAGS := $(cuda_includes) -I$(cuda_made)
-cuda_villains_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
+cuda_villains_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS) backends/nvml.c
 CFLAGS_$(cuda_villains_HASHED) := $(NVCC_FLAGS) nvcc-$(nvcc_version)
 cuda_villains_image := $(cuda_made)/cuda_villains_kernels.fatbin
 $(cuda_villains_image): $(cuda_villains_HASHED) $(NVCC) backends/cuda/rules.mk
@@ -128,7 +128,7 @@ endif
 cuda_test_root := $(firstword $(foreach r,$(CUDA_HOME) /usr/local/cuda,$(if $(wildcard $(r)/include/cuda.h),$(r))))
 ifneq ($(cuda_test_root),)
 cuda_test_flags := -isystem $(cuda_test_root)/include -isystem $(cuda_test_root)/extras/CUPTI/include
-cuda_host_objs  := $(cuda_host:%=$(BUILD)/obj/backends/cuda/cuda_%.o)
+cuda_host_objs  := $(cuda_host:%=$(BUILD)/obj/backends/cuda/cuda_%.o) $(BUILD)/obj/backends/nvml.o
 cuda_stage_objs := $(patsubst %,$(BUILD)/obj/tests/fake_cuda/fake_cuda_%.o,rows stage)
 $(cuda_host_objs) $(cuda_stage_objs): CPPFLAGS_ALL += $(cuda_test_flags) -DASSAY_SOURCE_COUNT=1
 cuda_tests := $(patsubst %,$(BUILD)/tests/%,test_cuda test_cuda_launch test_cuda_measure test_cuda_probe)
@@ -148,7 +148,7 @@ $(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti memory nvml probe
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(cuda_test_flags) -shared $(LDFLAGS_ALL) \
 	    -Wl,-soname,libfake_cuda.so -Wl,--build-id=sha1 $(filter %.c,$^) -o $@
 test-plugins: $(FAKE_CUDA)
-$(cuda_tests): | $(FAKE_CUDA)
+$(cuda_tests) $(BUILD)/tests/test_vulkan_sensors: | $(FAKE_CUDA)
 $(foreach f,$(wildcard tests/fake_cuda/*.c),$(eval CFLAGS_$(f) := $(cuda_test_flags)))
 else
 # Without the headers there is nothing that lint could look at.

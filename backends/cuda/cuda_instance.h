@@ -19,6 +19,7 @@
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/cuda_driver.h"
 #include "backends/lead_in.h"
+#include "backends/nvml.h"
 #include "runtime/host_pinned.h"
 
 enum {
@@ -26,8 +27,7 @@ enum {
     CUDA_RING = 64,      /* launches of a queue whose buffers are pinned */
     CUDA_HALF = 4 << 20, /* bytes of one half of the staging memory */
     CUDA_PARTS = 64,     /* pieces of downloads that lie in one half */
-    CUDA_BUCKETS = 64,   /* of the table of functions */
-    CUDA_SENSORS = 8
+    CUDA_BUCKETS = 64    /* of the table of functions */
 };
 
 typedef struct cuda_slot {
@@ -115,14 +115,6 @@ typedef struct cuda_clock {
     double resolution_ns, overhead_ns;
 } cuda_clock;
 
-/* Readings of the device by NVML; which there are is settled at the first question. */
-typedef struct cuda_sensors {
-    bool is_settled;
-    void *device; /* NVML's handle */
-    size_t count;
-    int which[CUDA_SENSORS];
-} cuda_sensors;
-
 /* What an instance counts; the names of assay_metric, in this order. */
 #define CUDA_METRICS(X)   \
     X(allocs)             \
@@ -174,7 +166,7 @@ struct assay_instance {
     cuda_code code;
     cuda_clock clocks[2]; /* by records, by events; `timed`'s lock held */
     lead_pace pace;       /* likewise */
-    cuda_sensors sensors; /* `making` held */
+    assay__nvml sensors;
     void *blaslt;
     _Atomic uint64_t counts[CUDA_COUNTS];
 };
@@ -318,11 +310,9 @@ assay_status cuda_compile(assay_instance *instance, const cuda_source *source,
                           const char *const *options, const char *key, const void **out);
 assay_status cuda_nvrtc_identity(const assay_instance *instance, char *buf, size_t cap);
 
-/* ---- measuring: cuda_measure.c, cuda_nvml.c ---- */
+/* ---- measuring: cuda_measure.c ---- */
 
 assay_status cuda_measure(assay_instance *instance, const assay_measure *what,
                           assay_clock_info *clock);
-/* Metrics of the device that NVML reads; at most cap are written.  Returns how many there are. */
-size_t cuda_sense(assay_instance *instance, assay_metric *out, size_t cap);
 
 #endif

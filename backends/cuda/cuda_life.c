@@ -221,11 +221,8 @@ assay_status cuda_select_device(assay_instance *instance, size_t device)
             cuda_fail(instance, ASSAY_INVALID,
                       "device %zu: device %zu is in use already; select before the first alloc",
                       device, instance->device);
-    else {
-        if (device != instance->device) /* what was read so far is of another one */
-            instance->sensors = (cuda_sensors){0};
+    else
         instance->device = device;
-    }
     pthread_mutex_unlock(&instance->making);
     return status;
 }
@@ -308,7 +305,9 @@ assay_status cuda_metrics(assay_instance *instance, assay_metric *out, size_t ca
         out[i] = i < states ? now[i]
                             : (assay_metric){names[i - states],
                                              atomic_load(&instance->counts[i - states])};
-    *count = own + cuda_sense(instance, cap > own ? out + own : NULL, cap > own ? cap - own : 0);
+    const assay__nvml_id id = {.bus_id = cuda_selected(instance)->bus_id};
+    *count = own + assay__nvml_sense(&instance->sensors, &id, cap > own ? out + own : NULL,
+                                     cap > own ? cap - own : 0);
     return ASSAY_OK;
 }
 

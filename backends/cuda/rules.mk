@@ -9,7 +9,7 @@ NVCC := $(wildcard $(cuda_root)/bin/nvcc)
 ifneq ($(and $(filter-out 9 10 11 12,$(cuda_version)),$(cuda_cupti),$(NVCC),\
     $(wildcard $(cuda_root)/include/nvrtc.h),$(wildcard $(cuda_root)/include/cublasLt.h)),)
 PLUGINS += cuda
-cuda_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
+cuda_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS) backends/nvml.c
 cuda_includes := -isystem $(cuda_root)/include -isystem $(cuda_root)/extras/CUPTI/include
 
 # Machine code for each generation that this nvcc knows, PTX of the newest for what follows, and of

@@ -8,7 +8,7 @@ vulkan_glslc := $(shell $(GLSLC) --version 2>/dev/null | tr -cs '[:alnum:].' _ |
 vulkan_header := $(wildcard $(addsuffix /vulkan/vulkan.h,/usr/include /usr/local/include))
 ifneq ($(and $(vulkan_glslc),$(vulkan_header)),)
 PLUGINS += vulkan
-vulkan_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(filter-out runtime/host_memory.c,$(HOST_RUNTIME_SRCS))
+vulkan_RUNTIME_SRCS := $(PLUGIN_RUNTIME_SRCS) $(filter-out runtime/host_memory.c,$(HOST_RUNTIME_SRCS)) backends/nvml.c
 vulkan_HASHED := $(sort $(wildcard backends/vulkan/*.comp))
 GLSLC_FLAGS := -O --target-env=vulkan1.2 -fshader-stage=compute
 

@@ -19,6 +19,7 @@
 #define ASSAY_BACKENDS_VULKAN_H
 
 #include "backends/lead_in.h"
+#include "backends/nvml.h"
 #include "backends/vulkan/vulkan_calls.h"
 #include "backends/vulkan/vulkan_heap.h"
 #include "backends/vulkan/vulkan_limits.h"
@@ -181,6 +182,7 @@ typedef struct vulkan_instance {
     vulkan_device *device; /* NULL: not needed yet */
     vulkan_slot *slots;
     size_t slot_count;
+    assay__nvml sensors;
     _Atomic uint64_t counts[VULKAN_COUNTS];
 } vulkan_instance;
 

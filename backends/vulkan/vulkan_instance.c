@@ -3,6 +3,7 @@
 /* backends/vulkan/vulkan_instance.c -- instances: opening, closing, recovering, what they count. */
 #include "backends/vulkan/vulkan_instance.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -124,6 +125,16 @@ assay_status vulkan_synchronize(assay_instance *instance)
 
 /* ---- counters ---- */
 
+/* Vulkan itself knows no sensors; NVIDIA's devices have the UUID that NVML knows them by. */
+static size_t sense(vulkan_instance *v, assay_metric *out, size_t cap)
+{
+    char uuid[sizeof "GPU-" + VULKAN_UUID_TEXT];
+    const assay__nvml_id id = {.uuid = uuid};
+
+    (void)snprintf(uuid, sizeof uuid, "GPU-%s", v->devices[v->selected].uuid);
+    return assay__nvml_sense(&v->sensors, &id, out, cap);
+}
+
 assay_status vulkan_metrics(assay_instance *instance, assay_metric *out, size_t cap, size_t *count)
 {
     static const char *const names[VULKAN_COUNTS] = {
@@ -140,6 +151,7 @@ assay_status vulkan_metrics(assay_instance *instance, assay_metric *out, size_t 
             out[at] = (assay_metric){names[i], atomic_load(&v->counts[i])};
     if (at < cap)
         out[at] = (assay_metric){"validation_messages_total", vulkan_messages()};
-    *count = at + 1;
+    at++;
+    *count = at + sense(v, at < cap ? out + at : NULL, at < cap ? cap - at : 0);
     return ASSAY_OK;
 }

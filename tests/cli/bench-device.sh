@@ -83,7 +83,7 @@ expect 0 '*' '*device: skipped: no backend asked for*' assay bench --only device
 # The plug-in cuda the same way, on a driver that is scripted.
 driver=$ASSAY_BUILD/tests/fake_cuda/libfake_cuda.so
 [ -f "$ASSAY_BUILD/lib/assay/assay_cuda.so" ] && [ -f "$driver" ] || exit 0
-export ASSAY_CUDA_NVRTC=/nonexistent ASSAY_CUDA_NVML=/nonexistent ASSAY_CUDA_CUBLASLT=/nonexistent ASSAY_CUDA_DRIVER=$driver
+export ASSAY_CUDA_NVRTC=/nonexistent ASSAY_NVML=/nonexistent ASSAY_CUDA_CUBLASLT=/nonexistent ASSAY_CUDA_DRIVER=$driver
 cuda() {
     export ASSAY_FAKE_CUDA=$1
     expect 0 '*' '*' assay bench --only device --backend cuda --json

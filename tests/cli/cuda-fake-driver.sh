@@ -9,7 +9,7 @@ if [ ! -f "$ASSAY_BUILD/lib/assay/assay_cuda.so" ] || [ ! -f "$driver" ]; then
     echo "backend cuda was not built here"
     exit 77
 fi
-export ASSAY_CUDA_CUPTI=/nonexistent ASSAY_CUDA_NVRTC=/nonexistent ASSAY_CUDA_NVML=/nonexistent
+export ASSAY_CUDA_CUPTI=/nonexistent ASSAY_CUDA_NVRTC=/nonexistent ASSAY_NVML=/nonexistent
 
 # Without a driver it is a backend that is not available, and nothing else fails.
 export ASSAY_CUDA_DRIVER=/nonexistent/libcuda.so.1

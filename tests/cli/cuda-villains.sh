@@ -10,7 +10,7 @@ if [ ! -f "$villains/assay_cuda_villains.so" ] || [ ! -f "$driver" ]; then
     exit 77
 fi
 fail() { echo "FAIL: $*" && cat "$WORK/stdout" "$WORK/stderr" && exit 1; }
-export ASSAY_CUDA_CUPTI=/nonexistent ASSAY_CUDA_NVRTC=/nonexistent ASSAY_CUDA_NVML=/nonexistent
+export ASSAY_CUDA_CUPTI=/nonexistent ASSAY_CUDA_NVRTC=/nonexistent ASSAY_NVML=/nonexistent
 export ASSAY_CUDA_DRIVER=$driver
 
 # They are there when asked for by name, and then only.

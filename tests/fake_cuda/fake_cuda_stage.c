@@ -86,7 +86,7 @@ void cuda_stage_with(const char *variable, bool there)
 
 assay_status cuda_stage_try(const char *script, assay_instance **out)
 {
-    static const char *const others[] = {"ASSAY_CUDA_NVRTC", "ASSAY_CUDA_CUPTI", "ASSAY_CUDA_NVML"};
+    static const char *const others[] = {"ASSAY_CUDA_NVRTC", "ASSAY_CUDA_CUPTI", "ASSAY_NVML"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         setenv(others[i], "/nonexistent/library.so", 0);

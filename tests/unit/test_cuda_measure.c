@@ -317,7 +317,7 @@ END_TEST
 
 START_TEST(metrics_hold_the_readings_that_there_are)
 {
-    cuda_stage_with("ASSAY_CUDA_NVML", true);
+    cuda_stage_with("ASSAY_NVML", true);
     assay_instance *instance = cuda_stage_open("");
     assay_metric few[2];
     size_t count = 0, same = 0;
@@ -338,7 +338,7 @@ END_TEST
 /* The list stays as it is, and what was read before is not told again. */
 START_TEST(metrics_of_failed_readings_are_not_known)
 {
-    cuda_stage_with("ASSAY_CUDA_NVML", true);
+    cuda_stage_with("ASSAY_NVML", true);
     assay_instance *instance = cuda_stage_open("");
     size_t count = 0, same = 0;
     bool there = false;
@@ -386,7 +386,7 @@ START_TEST(sensors_answer_between_spans)
     scene s;
     sensed seen = {0};
 
-    cuda_stage_with("ASSAY_CUDA_NVML", true);
+    cuda_stage_with("ASSAY_NVML", true);
     cuda_stage_with("ASSAY_CUDA_CUPTI", _i == 1);
     open_scene(&s, "reasons=0", 2);
     seen.instance = s.instance;
@@ -411,7 +411,7 @@ END_TEST
 /* Also where somebody asked before the device was selected. */
 START_TEST(metrics_are_of_the_selected_device)
 {
-    cuda_stage_with("ASSAY_CUDA_NVML", true);
+    cuda_stage_with("ASSAY_NVML", true);
     assay_instance *instance = cuda_stage_open("devices=2");
     bool there = false;
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* backends/cuda/cuda_nvml.c -- clocks, power and heat of the device, where NVML tells them.
+/* backends/nvml.c -- clocks, power and heat of the device, where NVML tells them.
  *
  * NVML comes with the driver, its header with nobody that we build with: the few calls are declared
  * here, from the NVML API Reference Guide.  A reading that the device does not give is no metric at
  * all; which there are is settled at the first question, since the list must not change.  One that
  * fails later is told as not known: what was read before says nothing of now. */
-#include <string.h>
+#include "backends/nvml.h"
 
-#include "backends/cuda/cuda_instance.h"
 #include "runtime/host_opened.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 typedef int nvml_result; /* nvmlReturn_t: 0 is success */
 typedef void *nvml_device;
@@ -17,6 +20,7 @@ typedef void *nvml_device;
 typedef struct nvml {
     nvml_result (*init)(void);
     nvml_result (*by_bus_id)(const char *bus_id, nvml_device *out);
+    nvml_result (*by_uuid)(const char *uuid, nvml_device *out);
     nvml_result (*clock)(nvml_device device, int type, unsigned *mhz);
     nvml_result (*power)(nvml_device device, unsigned *milliwatts);
     nvml_result (*temperature)(nvml_device device, int sensor, unsigned *celsius);
@@ -30,6 +34,7 @@ typedef struct nvml {
 static const assay__opened_symbol symbols[] = {
     TAKE("nvmlInit_v2", init),
     TAKE("nvmlDeviceGetHandleByPciBusId_v2", by_bus_id),
+    TAKE("nvmlDeviceGetHandleByUUID", by_uuid),
     TAKE("nvmlDeviceGetClockInfo", clock),
     TAKE("nvmlDeviceGetPowerUsage", power),
     TAKE("nvmlDeviceGetTemperature", temperature),
@@ -38,7 +43,7 @@ static const assay__opened_symbol symbols[] = {
 static const char *const places[] = {"libnvidia-ml.so.1", NULL};
 static const assay__opened_spec spec = {
     .title = "NVML",
-    .variable = "ASSAY_CUDA_NVML",
+    .variable = "ASSAY_NVML",
     .package = "NVIDIA's driver",
     .places = places,
     .symbols = symbols,
@@ -111,36 +116,49 @@ static const struct {
     {"throttle_reasons", read_throttle}, /* bits: nvmlClocksThrottleReason... */
 };
 enum { SENSORS = sizeof sensors / sizeof *sensors };
-_Static_assert(SENSORS <= (int)CUDA_SENSORS, "every sensor has its place in an instance");
+_Static_assert(SENSORS <= (int)ASSAY__NVML_SENSORS, "every sensor has its place");
 
-/* Under `making`: a reading may take milliseconds, for which no other slot waits. */
-static void settle(const assay_instance *instance, const nvml *n, cuda_sensors *s)
+/* A reading may take milliseconds, for which no slot but metrics waits. */
+static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+
+static bool find(const nvml *n, const assay__nvml_id *id, nvml_device *out)
 {
+    return id->uuid != NULL ? n->by_uuid(id->uuid, out) == 0 : n->by_bus_id(id->bus_id, out) == 0;
+}
+
+static void settle(const nvml *n, const assay__nvml_id *id, assay__nvml *s)
+{
+    const char *const name = id->uuid != NULL ? id->uuid : id->bus_id;
     uint64_t value;
 
+    s->count = 0;
     s->is_settled = true;
-    if (n == NULL || n->init() != 0 ||
-        n->by_bus_id(cuda_selected(instance)->bus_id, &s->device) != 0)
+    (void)snprintf(s->of, sizeof s->of, "%s", name);
+    if (n == NULL || n->init() != 0 || !find(n, id, &s->device))
         return;
     for (int i = 0; i < SENSORS; i++)
         if (sensors[i].read(n, s->device, &value))
             s->which[s->count++] = i;
 }
 
-size_t cuda_sense(assay_instance *instance, assay_metric *out, size_t cap)
+static bool is_of(const assay__nvml *s, const assay__nvml_id *id)
+{
+    return s->is_settled && strcmp(s->of, id->uuid != NULL ? id->uuid : id->bus_id) == 0;
+}
+
+size_t assay__nvml_sense(assay__nvml *s, const assay__nvml_id *id, assay_metric *out, size_t cap)
 {
     const nvml *n = assay__opened_get(&opened, NULL);
-    cuda_sensors *s = &instance->sensors;
 
-    pthread_mutex_lock(&instance->making);
-    if (!s->is_settled)
-        settle(instance, n, s);
+    pthread_mutex_lock(&reading);
+    if (!is_of(s, id))
+        settle(n, id, s);
     for (size_t i = 0; i < s->count && i < cap; i++) {
         out[i] = (assay_metric){sensors[s->which[i]].name, 0};
         if (!sensors[s->which[i]].read(n, s->device, &out[i].value))
             out[i].value = ASSAY_METRIC_UNKNOWN;
     }
     const size_t count = s->count;
-    pthread_mutex_unlock(&instance->making);
+    pthread_mutex_unlock(&reading);
     return count;
 }
