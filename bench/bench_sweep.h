@@ -40,9 +40,10 @@ static inline void bench_drop_folder(const char *folder)
         fprintf(stderr, "%s: cannot be removed\n", folder);
 }
 
-/* Sweeps the problems of `csv` by the quick profile and opens what it decided.  Ends the program
- * where that fails: without a pick there is nothing to time. */
-static inline void bench_sweep(const char *csv, const char *policy, int threads, bench_store *out)
+/* Sweeps the problems of `csv` and opens what it decided.  Ends the program where that fails:
+ * without a pick there is nothing to time. */
+static inline void bench_sweep_by(const char *profile, const char *csv, const char *policy,
+                                  int threads, bench_store *out)
 {
     char path[512], command[1024];
     const assay_open_options options = {.struct_size = sizeof options, .plugin_path = path};
@@ -59,9 +60,9 @@ static inline void bench_sweep(const char *csv, const char *policy, int threads,
         exit(EXIT_FAILURE);
     }
     snprintf(command, sizeof command,
-             "'%s/bin/assay' sweep --quiet --profile quick --policy %s --threads %d --shapes "
+             "'%s/bin/assay' sweep --quiet --profile %s --policy %s --threads %d --shapes "
              "'%s/shapes.csv' --db '%s/store.db' >/dev/null",
-             bench_build(), policy, threads, out->folder, out->folder);
+             bench_build(), profile, policy, threads, out->folder, out->folder);
     if (system(command) != 0) {
         fprintf(stderr, "bench: this failed: %s\n", command);
         bench_drop_folder(out->folder);
@@ -70,6 +71,11 @@ static inline void bench_sweep(const char *csv, const char *policy, int threads,
     snprintf(command, sizeof command, "%s/store.db", out->folder);
     snprintf(path, sizeof path, "%s/lib/assay", bench_build());
     BENCH_MUST(assay_open(command, &options, &out->context));
+}
+
+static inline void bench_sweep(const char *csv, const char *policy, int threads, bench_store *out)
+{
+    bench_sweep_by("quick", csv, policy, threads, out);
 }
 
 static inline void bench_store_close(bench_store *store)
