@@ -5,6 +5,7 @@
  * On engines whose memory the host reaches, operands become host tensors first: kernels of any
  * library can take them then, and what was checked is what runs. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,17 +100,33 @@ static void count_call(const assay__typed *t, assay_status status)
         assay__engine_count(t->engine, ASSAY__ENGINE_COUNT_copied_bytes, r->copied_bytes);
 }
 
+static void hand_over_record(const assay__typed *t)
+{
+    const uint32_t known = t->call.record->struct_size;
+    const size_t size = known < sizeof t->record ? known : sizeof t->record;
+
+    memcpy(t->call.record, &t->record, size);
+    t->call.record->struct_size = known;
+}
+
+/* All that a failed call tells in its record. */
+static void hand_over_failed_item(const assay__typed *t)
+{
+    const size_t end = offsetof(assay_execution, failed_item) + sizeof t->record.failed_item;
+
+    if (t->call.record->struct_size >= end)
+        t->call.record->failed_item = t->record.failed_item;
+}
+
 assay_status assay__typed_end(assay__typed *t, assay_status status)
 {
     if (status == ASSAY_OK && t->wants_record)
         status = fill_record(t);
     count_call(t, status);
-    if (status == ASSAY_OK && t->wants_record) {
-        const uint32_t known = t->call.record->struct_size;
-        const size_t size = known < sizeof t->record ? known : sizeof t->record;
-        memcpy(t->call.record, &t->record, size);
-        t->call.record->struct_size = known;
-    }
+    if (t->wants_record && status == ASSAY_OK)
+        hand_over_record(t);
+    else if (t->wants_record)
+        hand_over_failed_item(t);
     return assay__engine_leave(&t->entered, status, t->by != NULL ? t->by->desc->name : NULL);
 }
 

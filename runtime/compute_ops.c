@@ -125,7 +125,9 @@ static assay_status run_along(assay__typed *t, const along *op, const assay_axis
     ASSAY_TRY(assay__typed_tensor(a->input, a->dtype, 3, e, &operands[0]));
     ASSAY_TRY(
         assay__typed_tensor(a->output, a->dtype, keeps ? 3 : 2, keeps ? e : reduced, &operands[1]));
-    return assay__typed_run(t, &p, operands, 2, 0);
+    ASSAY_TRY(assay__typed_run(t, &p, operands, 2, 0));
+    assay__typed_remember(t, &key);
+    return ASSAY_OK;
 }
 
 static assay_status run_reduce(assay__typed *t, assay_reduce_op op, const assay_axis_args *a)

@@ -48,7 +48,7 @@ typedef struct assay_execution {
     uint64_t bytes;        /* that the op must read and write: its Layer-1 cost */
     uint64_t copied_bytes; /* made contiguous or cast before */
     uint64_t transfer_bytes;
-    int64_t failed_item; /* batched: the product that failed first; -1: none */
+    int64_t failed_item; /* batched, one by one: the product that failed first; -1: none */
     double transfer_ns;  /* what the store says that the transfers take; NaN: unknown, or none */
 } assay_execution;
 
@@ -70,7 +70,7 @@ typedef struct assay_call {
     assay_policy policy;              /* 0: rotate/alone/kernel */
     assay_call_site *site;            /* NULL: none */
     assay_queue *queue;               /* NULL: the call returns when its result is there */
-    assay_execution *record;          /* NULL: not wanted; filled on success */
+    assay_execution *record;          /* NULL: not wanted; filled on success, else failed_item is */
 } assay_call;
 
 /* Where an operand begins: anywhere in a buffer of the engine, or in host memory (owner 0) of
