@@ -28,7 +28,7 @@ assay_status assay__typed_args(const char *what, const void *given, size_t size,
     uint32_t given_size;
 
     if (given == NULL)
-        return assay__fail(ASSAY_INVALID, "%s: no arguments", what);
+        return assay__fail(ASSAY_INVALID, "%s: no arguments; give its struct", what);
     memcpy(&given_size, given, sizeof given_size);
     if (given_size < sizeof given_size || given_size > 4096)
         return assay__fail(ASSAY_INVALID, "%s: struct_size is %u; set it to the struct's size",

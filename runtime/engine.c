@@ -153,6 +153,10 @@ assay_status assay_engine_create(assay_context *context, const char *backend,
     assay_engine_options o = {.struct_size = sizeof o};
     assay__plugin *plugin;
 
+    if (context == NULL || backend == NULL)
+        return assay__fail(ASSAY_INVALID,
+                           "engine: %s; give a context and the name of one of its backends",
+                           context == NULL ? "no context" : "no backend is named");
     if (options != NULL)
         memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
     ASSAY_TRY(find_plugin(context, backend, &plugin));

@@ -293,6 +293,8 @@ assay_status assay_engine_event_elapsed(assay_engine *engine, assay_event *from,
 static assay_status inject(const assay_engine *engine, const assay_fault *fault)
 {
     ASSAY_TRY(assay__engine_needs(engine, ASSAY_FEATURE_FAULT_INJECTION));
+    if (fault == NULL)
+        return assay__fail(ASSAY_INVALID, "inject: no fault; one of kind NONE takes all back");
     return assay__backend_inject(&engine->backend, fault);
 }
 

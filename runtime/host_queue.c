@@ -175,7 +175,8 @@ static assay_status hold(assay_instance *instance, assay_queue *queue, bool any_
     const assay_status status = assay__queue_hold(instance, queue, any_age);
 
     if (status == ASSAY_FOREIGN)
-        return assay__host_fail(instance, status, "no queue of this instance");
+        return assay__host_fail(instance, status,
+                                "no queue of this instance; wait for it where it was made");
     return status == ASSAY_GENERATION ? fail_void(instance, "queue") : status;
 }
 
@@ -446,7 +447,8 @@ static assay_event **find_event(assay_instance *instance, const assay_event *eve
 
 static assay_status fail_event(const assay_instance *instance)
 {
-    return assay__host_fail(instance, ASSAY_FOREIGN, "no event of this instance");
+    return assay__host_fail(instance, ASSAY_FOREIGN,
+                            "no event of this instance; wait for it where it was made");
 }
 
 assay_status assay__host_event_destroy(assay_instance *instance, assay_event *event)

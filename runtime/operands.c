@@ -85,7 +85,8 @@ static assay_status check_place(const assay_tensor *t, size_t i)
     span s;
 
     if (t->buffer.at.host == NULL)
-        return assay__fail(ASSAY_INVALID, "operand %zu has no memory", i);
+        return assay__fail(ASSAY_INVALID, "operand %zu has no memory; give a buffer or an address",
+                           i);
     if (!span_of(t, &s) || offset > INT64_MAX || address + offset < address ||
         __builtin_add_overflow(s.to, (int64_t)offset, &s.to))
         return assay__fail(ASSAY_OVERFLOW,

@@ -62,6 +62,7 @@ assay_status assay_backend_kind_parse(const char *text, assay_backend_kind *out)
 {
     size_t length;
 
+    text = text != NULL ? text : "";
     while (isspace((unsigned char)*text))
         text++;
     for (length = strlen(text); length > 0 && isspace((unsigned char)text[length - 1]);)

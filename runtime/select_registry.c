@@ -225,13 +225,13 @@ assay__registry_entry *assay__registry_find(assay_registry *registry, const char
     assay__words words = assay__words_in(have, sizeof have);
 
     for (size_t i = 0; i < registry->count; i++) {
-        if (strcmp(assay__entry_name(&registry->entries[i]), name) == 0)
+        if (name != NULL && strcmp(assay__entry_name(&registry->entries[i]), name) == 0)
             return &registry->entries[i];
         assay__words_add(&words, "%s%s", i > 0 ? ", " : "",
                          assay__entry_name(&registry->entries[i]));
     }
     (void)assay__fail(ASSAY_UNAVAILABLE, "backend '%.40s' is not in this context; there are: %s",
-                      name, registry->count > 0 ? have : "none");
+                      name != NULL ? name : "", registry->count > 0 ? have : "none");
     return NULL;
 }
 

@@ -62,6 +62,7 @@ START_TEST(select_kind_that_is_none_is_refused)
         ck_assert_int_eq(kind, ASSAY_BACKEND_KIND_METAL);
         ck_assert_says(assay_last_error(), "level_zero (l0,intel)");
     }
+    ck_assert_int_eq(assay_backend_kind_parse(NULL, &(assay_backend_kind){0}), ASSAY_INVALID);
 }
 END_TEST
 
@@ -193,6 +194,10 @@ START_TEST(select_names_that_are_not_here)
     ck_assert_int_eq(assay_backend_find(select_registry, "card", &e), ASSAY_UNAVAILABLE);
     ck_assert_says(assay_last_error(), "'card'");
     ck_assert_says(assay_last_error(), "card_a, host_a");
+    ck_assert_int_eq(assay_backend_find(select_registry, NULL, &e), ASSAY_UNAVAILABLE);
+    ck_assert_says(assay_last_error(), "card_a, host_a");
+    ck_assert_int_eq(assay_backend_set_priority(select_registry, NULL, 1), ASSAY_UNAVAILABLE);
+    ck_assert_int_eq(assay_backend_set_available(select_registry, NULL, true), ASSAY_UNAVAILABLE);
     ck_assert_int_eq(assay_backend_set_priority(select_registry, "card", 1), ASSAY_UNAVAILABLE);
     ck_assert_int_eq(assay_backend_set_available(select_registry, "card", false),
                      ASSAY_UNAVAILABLE);

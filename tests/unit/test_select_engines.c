@@ -300,6 +300,7 @@ START_TEST(select_acquires_by_name)
     ck_assert_str_eq(assay_engine_name(engine), "host_a");
     ck_assert(assay_engine_is_initialized(engine));
     ck_assert_int_eq(acquire("hidden"), ASSAY_OK);
+    ck_assert_int_eq(acquire(NULL), ASSAY_INVALID);
     ck_assert_int_eq(acquire("host"), ASSAY_UNAVAILABLE);
     ck_assert_says(assay_last_error(), "'host'");
     ck_assert_ptr_null(engine);
@@ -383,8 +384,40 @@ START_TEST(select_prefers_among_those_that_can_be_initialised)
 }
 END_TEST
 
+/* ---- tiles ---- */
+
+/* The rows of the heuristic for matrix instructions, and who falls out of them. */
+START_TEST(tile_heuristic_with_tensor_cores)
+{
+    static const struct {
+        int64_t m, n, k, tile[3];
+    } rows[] = {{512, 512, 512, {128, 128, 32}},  {4096, 1024, 512, {128, 128, 32}},
+                {496, 4096, 4096, {64, 64, 16}},  {16, 16, 16, {64, 64, 16}},
+                {4096, 4096, 32, {64, 64, 16}},   {520, 1024, 1024, {128, 128, 8}},
+                {1024, 520, 1024, {128, 128, 8}}, {1024, 1024, 520, {128, 128, 8}},
+                {1024, 1024, 500, {64, 64, 16}},  {1024, 1024, 60, {16, 16, 16}}};
+    assay_tile tile;
+
+    select_features("vk", TENSOR);
+    select_open("host_a,vk");
+    ck_assert_int_eq(acquire("vk"), ASSAY_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_int_eq(assay_recommended_tile(engine, rows[i].m, rows[i].n, rows[i].k, &tile),
+                         ASSAY_OK);
+        ck_assert_msg(tile.m == rows[i].tile[0] && tile.n == rows[i].tile[1] &&
+                          tile.k == rows[i].tile[2] && !tile.is_measured,
+                      "row %zu: %d x %d x %d", i, (int)tile.m, (int)tile.n, (int)tile.k);
+    }
+    ck_assert_int_eq(acquire("host_a"), ASSAY_OK); /* which has none */
+    ck_assert_int_eq(assay_recommended_tile(engine, 1024, 1024, 1024, &tile), ASSAY_OK);
+    ck_assert(tile.m == 128 && tile.n == 128 && tile.k == 8);
+    assay_engine_destroy(&engine);
+}
+END_TEST
+
 static void fill(TCase *subject)
 {
+    tcase_add_test(subject, tile_heuristic_with_tensor_cores);
     tcase_add_test(subject, select_ops_have_the_class_of_their_family);
     tcase_add_test(subject, select_of_hosts_takes_who_answers_most);
     tcase_add_test(subject, select_route_prefers_tensor_cores_for_products);
