@@ -160,7 +160,7 @@ START_TEST(forward_reaches_every_slot)
 }
 END_TEST
 
-/* Arguments of one type could change places unseen. */
+/* Arguments of one type could change places unseen, and twice of them would look right. */
 static uint64_t numbers[5];
 static const void *pointers[2];
 
@@ -192,9 +192,34 @@ static assay_status keep_alloc(assay_instance *i, uint64_t bytes, uint64_t align
     return ASSAY_OK;
 }
 
+static assay_status keep_peer_copy(assay_instance *i, assay_buffer dst, uint64_t dst_offset,
+                                   assay_instance *source, assay_buffer src, uint64_t src_offset,
+                                   uint64_t bytes)
+{
+    pointers[0] = source;
+    return keep_copy(i, dst, dst_offset, src, src_offset, bytes);
+}
+
+static assay_status keep_fill(assay_instance *i, assay_buffer dst, uint64_t offset, uint64_t bytes,
+                              uint8_t value)
+{
+    (void)i;
+    memcpy(numbers, (uint64_t[]){dst.owner, offset, bytes, value, 5}, sizeof numbers);
+    return ASSAY_OK;
+}
+
+static void expect_one_to_five(void)
+{
+    for (uint64_t i = 0; i < 5; i++)
+        ck_assert_uint_eq(numbers[i], i + 1);
+    memset(numbers, 0, sizeof numbers);
+}
+
+/* 0: called directly; 1: by way of a backend before it. */
 START_TEST(forward_keeps_the_order_of_arguments)
 {
-    assay__backend inner = noting(), outer;
+    assay__backend inner = noting(), before;
+    const assay__backend *outer = _i == 0 ? &inner : &before;
     int first, second;
     union {
         int *object;
@@ -206,15 +231,23 @@ START_TEST(forward_keeps_the_order_of_arguments)
     inner.slots.copy = keep_copy;
     inner.slots.event_elapsed = keep_elapsed;
     inner.slots.alloc = keep_alloc;
-    assay__backend_forward(&inner, &outer);
-    ck_assert_int_eq(assay__backend_copy(&outer, (assay_buffer){.owner = 1}, 2,
-                                         (assay_buffer){.owner = 3}, 4, 5),
+    inner.slots.peer_copy = keep_peer_copy;
+    inner.slots.fill = keep_fill;
+    assay__backend_forward(&inner, &before);
+    ck_assert_int_eq(
+        assay__backend_copy(outer, (assay_buffer){.owner = 1}, 2, (assay_buffer){.owner = 3}, 4, 5),
+        ASSAY_OK);
+    expect_one_to_five();
+    ck_assert_int_eq(assay__backend_peer_copy(outer, (assay_buffer){.owner = 1}, 2, own_instance(),
+                                              (assay_buffer){.owner = 3}, 4, 5),
                      ASSAY_OK);
-    for (uint64_t i = 0; i < 5; i++)
-        ck_assert_uint_eq(numbers[i], i + 1);
-    ck_assert_int_eq(assay__backend_event_elapsed(&outer, from.event, to.event, &ns), ASSAY_OK);
+    expect_one_to_five();
+    ck_assert_ptr_eq(pointers[0], &instance_object);
+    ck_assert_int_eq(assay__backend_fill(outer, (assay_buffer){.owner = 1}, 2, 3, 4), ASSAY_OK);
+    expect_one_to_five();
+    ck_assert_int_eq(assay__backend_event_elapsed(outer, from.event, to.event, &ns), ASSAY_OK);
     ck_assert(pointers[0] == &first && pointers[1] == &second && ns == 7.0);
-    ck_assert_int_eq(assay__backend_alloc(&outer, 10, 64, &out), ASSAY_OK);
+    ck_assert_int_eq(assay__backend_alloc(outer, 10, 64, &out), ASSAY_OK);
     ck_assert(numbers[0] == 10 && numbers[1] == 64 && out.owner == 9);
 }
 END_TEST
@@ -319,7 +352,7 @@ int main(void)
     TCase *all = tcase_create("slots");
 
     tcase_add_loop_test(all, forward_reaches_every_slot, 0, 3);
-    tcase_add_test(all, forward_keeps_the_order_of_arguments);
+    tcase_add_loop_test(all, forward_keeps_the_order_of_arguments, 0, 2);
     tcase_add_test(all, default_slots_refuse_what_they_cannot);
     tcase_add_test(all, default_slots_say_what_is_known);
     tcase_add_test(all, default_transfers_move_all_or_nothing);

@@ -292,6 +292,9 @@ START_TEST(apart_faster_on_the_host_runs_there)
     ck_assert_int_eq(record.tier, ASSAY_TIER_MEASURED);
     ck_assert_int_eq(record.ran_on, _i == 0 ? ASSAY_RAN_HOST_FALLBACK : ASSAY_RAN_NATIVE);
     ck_assert_str_eq(record.backend, _i == 0 ? "cpu" : "fake");
+    ck_assert_double_eq_tol(record.time_ns, _i == 0 ? 100 : there[_i], 1e-3 * there[_i]);
+    ck_assert(_i == 0 || (record.tunable_count == 2 && record.tunables[0] == 1));
+    ck_assert(!assay_digest_equal(&record.revision, &(assay_digest){{0}}));
     store_folder_remove(folder);
 }
 END_TEST

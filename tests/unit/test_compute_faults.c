@@ -55,6 +55,17 @@ static uint64_t live_buffers(void)
     return state.live_buffers;
 }
 
+static void counted(const char *name, uint64_t wanted)
+{
+    assay_metric list[128];
+    size_t count = 0;
+
+    ck_assert_int_eq(assay_engine_metrics(engine, list, 128, &count), ASSAY_OK);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0)
+            ck_assert_msg(list[i].value == wanted, "%s is %d", name, (int)list[i].value);
+}
+
 /* ---- batched, one product after the other ---- */
 
 enum { PRODUCTS = 4, STRIDE = 7, ROOM = PRODUCTS * STRIDE };
@@ -124,6 +135,8 @@ START_TEST(batched_one_by_one_is_emulated)
     ck_assert_uint_eq(record.transfers, 0);
     ck_assert_int_eq(record.failed_item, -1);
     ck_assert_str_eq(record.backend, "fake");
+    counted("engine_emulated_calls_total", 1);
+    counted("engine_native_calls_total", 0);
 }
 END_TEST
 

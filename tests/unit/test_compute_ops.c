@@ -70,6 +70,8 @@ START_TEST(unary_every_op)
         fine(assay_unary(engine, (assay_unary_op)op, ASSAY_F32, in, out, 8, NULL));
         close_to(y, want, 8, 1e-6);
     }
+    fine(assay_unary(engine, ASSAY_UNARY_NEG, ASSAY_F32, out, out, 8, NULL)); /* in place */
+    ck_assert(y[0] == x[0] && y[7] == x[7]);
     engine_refuses(assay_unary(engine, (assay_unary_op)8, ASSAY_F32, in, out, 8, NULL),
                    ASSAY_INVALID, "number 8");
     engine_refuses(assay_unary(engine, ASSAY_UNARY_EXP, ASSAY_F32, in, out, 9, NULL), ASSAY_INVALID,
@@ -262,6 +264,13 @@ START_TEST(gather_scatter_trap7)
     a.indices = negative;
     a.count = 2;
     engine_refuses(assay_gather(engine, &a, NULL), ASSAY_INVALID, "row -1");
+    a.indices = some;
+    a.cols = 0; /* rows of nothing */
+    fine(assay_gather(engine, &a, NULL));
+    fine(assay_scatter(engine, &a, NULL));
+    a.cols = -1;
+    engine_refuses(assay_gather(engine, &a, NULL), ASSAY_INVALID, "none may be negative");
+    a.cols = 2;
     a.indices = NULL;
     engine_refuses(assay_gather(engine, &a, NULL), ASSAY_INVALID, "no indices");
     a.count = 0;
@@ -292,11 +301,13 @@ END_TEST
 
 typedef struct conv {
     int64_t x[4], f[4], y[4], stride[2], pad[2];
+    int64_t dilation[2], groups; /* 0: 1 */
 } conv;
 
-static const conv convs[] = {{{2, 3, 7, 5}, {4, 3, 3, 2}, {2, 4, 4, 6}, {2, 1}, {1, 1}},
-                             {{1, 2, 4, 4}, {2, 2, 1, 1}, {1, 2, 4, 4}, {1, 1}, {0, 0}},
-                             {{1, 1, 3, 6}, {1, 1, 2, 3}, {1, 1, 8, 4}, {1, 2}, {3, 2}}};
+static const conv convs[] = {{{2, 3, 7, 5}, {4, 3, 3, 2}, {2, 4, 4, 6}, {2, 1}, {1, 1}, {0, 0}, 0},
+                             {{1, 2, 4, 4}, {2, 2, 1, 1}, {1, 2, 4, 4}, {1, 1}, {0, 0}, {1, 1}, 1},
+                             {{1, 1, 3, 6}, {1, 1, 2, 3}, {1, 1, 8, 4}, {1, 2}, {3, 2}, {0, 0}, 0},
+                             {{1, 4, 7, 6}, {2, 2, 2, 3}, {1, 2, 4, 4}, {1, 1}, {0, 1}, {3, 2}, 2}};
 
 static float cx[512], cf[512], cy[512];
 
@@ -309,6 +320,8 @@ static assay_conv2d_args conv_args(const conv *c)
     memcpy(a.y_shape, c->y, sizeof c->y);
     memcpy(a.stride, c->stride, sizeof c->stride);
     memcpy(a.padding, c->pad, sizeof c->pad);
+    memcpy(a.dilation, c->dilation, sizeof c->dilation);
+    a.groups = c->groups;
     a.x = PLACE(cx);
     a.filter = PLACE(cf);
     a.y = PLACE(cy);
@@ -327,18 +340,24 @@ static void fill_conv(void)
 /* Sum over all that meets: to y from x and f, to x from y and f, or to f from x and y. */
 static void plain_conv(const conv *c, char to, double *out)
 {
+    const int64_t dil_h = c->dilation[0] != 0 ? c->dilation[0] : 1;
+    const int64_t dil_w = c->dilation[1] != 0 ? c->dilation[1] : 1;
+    const int64_t each = c->y[1] / (c->groups != 0 ? c->groups : 1); /* outputs of a group */
+
     for (int64_t n = 0; n < c->y[0]; n++)
         for (int64_t k = 0; k < c->y[1]; k++)
             for (int64_t oh = 0; oh < c->y[2]; oh++)
                 for (int64_t ow = 0; ow < c->y[3]; ow++)
-                    for (int64_t ch = 0; ch < c->x[1]; ch++)
+                    for (int64_t ch = 0; ch < c->f[1]; ch++)
                         for (int64_t r = 0; r < c->f[2]; r++)
                             for (int64_t s = 0; s < c->f[3]; s++) {
-                                const int64_t h = oh * c->stride[0] + r - c->pad[0];
-                                const int64_t w = ow * c->stride[1] + s - c->pad[1];
+                                const int64_t h = oh * c->stride[0] + r * dil_h - c->pad[0];
+                                const int64_t w = ow * c->stride[1] + s * dil_w - c->pad[1];
                                 if (h < 0 || h >= c->x[2] || w < 0 || w >= c->x[3])
                                     continue;
-                                const int64_t ix = ((n * c->x[1] + ch) * c->x[2] + h) * c->x[3] + w;
+                                const int64_t channel = k / each * c->f[1] + ch;
+                                const int64_t ix =
+                                    ((n * c->x[1] + channel) * c->x[2] + h) * c->x[3] + w;
                                 const int64_t jf = ((k * c->f[1] + ch) * c->f[2] + r) * c->f[3] + s;
                                 const int64_t iy =
                                     ((n * c->y[1] + k) * c->y[2] + oh) * c->y[3] + ow;

@@ -352,6 +352,46 @@ START_TEST(ends_tell_what_failed_in_a_queue)
 }
 END_TEST
 
+/* ---- a device that is not lost, a trace from the start ---- */
+
+/* Buffers, queues and events from before go on. */
+START_TEST(recover_of_a_device_that_is_there_changes_nothing)
+{
+    assay_instance_state state;
+    assay_event *event = NULL;
+    queued q;
+
+    open_queued(&q, _i);
+    ck_assert_int_eq(assay_engine_event_create(q.engine, &event), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_recover(q.engine), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_state(q.engine, &state), ASSAY_OK);
+    ck_assert(state.generation == 1 && state.live_buffers == 2);
+    ck_assert_int_eq(add_to(q.engine, q.queue, q.in, q.out), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_event_record(q.engine, event, q.queue), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_event_wait(q.engine, event), ASSAY_OK);
+    ck_assert(q.y[0] == 2 && q.y[3] == 8);
+    assay_engine_destroy(&q.engine);
+}
+END_TEST
+
+START_TEST(trace_is_on_from_the_start_where_asked_for)
+{
+    static const char *const asked[] = {"1", "0", ""};
+    assay_trace_event event;
+
+    for (int i = 0; i < 3; i++) {
+        setenv("ASSAY_TRACE", asked[i], 1);
+        assay_engine *e = engine_open(context, "ref", NULL);
+        engine_alloc(e, 16);
+        ck_assert_uint_eq(assay_engine_trace_read(e, &event, 1), i == 0 ? 1 : 0);
+        if (i == 0)
+            ck_assert_str_eq(event.what, "alloc");
+        assay_engine_destroy(&e);
+    }
+    unsetenv("ASSAY_TRACE");
+}
+END_TEST
+
 /* ---- kernels registered meanwhile ---- */
 
 static atomic_bool is_over;
@@ -422,6 +462,8 @@ int main(void)
     tcase_add_test(all, null_handles_and_names_are_refused);
     tcase_add_loop_test(all, shutdown_waits_for_what_is_queued, 0, NAMES - 1);
     tcase_add_loop_test(all, ends_tell_what_failed_in_a_queue, 0, NAMES - 1);
+    tcase_add_loop_test(all, recover_of_a_device_that_is_there_changes_nothing, 0, NAMES - 1);
+    tcase_add_test(all, trace_is_on_from_the_start_where_asked_for);
     tcase_add_loop_test(all, threads_call_while_kernels_are_registered, 0, NAMES);
     suite_add_tcase(s, all);
     SRunner *runner = srunner_create(s);

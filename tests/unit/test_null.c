@@ -9,6 +9,7 @@
 
 #include "assay/select.h"
 #include "runtime/backend_slots.h"
+#include "tests/support/engine_case.h"
 #include "tests/support/plugin_case.h"
 
 static assay__backend null;
@@ -145,6 +146,30 @@ START_TEST(null_opens_without_a_host)
 }
 END_TEST
 
+/* Its engine is initialised from the start and for ever, so that no call is told to init it. */
+START_TEST(null_is_initialized_always)
+{
+    assay_context *context = engine_context();
+    assay_engine *engine = engine_create(context, "null", NULL);
+    const assay_place p = {.buffer = {.owner = 1, .size_bytes = 4}};
+    assay_buffer b;
+
+    for (int round = 0; round < 2; round++) {
+        ck_assert(assay_engine_is_initialized(engine) && !assay_engine_is_lost(engine));
+        ck_assert_int_eq(assay_engine_init(engine, 0), ASSAY_OK);
+        ck_assert_int_eq(assay_engine_synchronize(engine), ASSAY_OK);
+        ck_assert_int_eq(assay_engine_alloc(engine, 8, 0, &b), ASSAY_UNSUPPORTED);
+        ck_assert_int_ne(assay_unary(engine, ASSAY_UNARY_EXP, ASSAY_F32, p, p, 1, NULL),
+                         ASSAY_NOT_INITIALIZED);
+        for (int f = 0; f < (int)ASSAY_FEATURE_COUNT; f++)
+            ck_assert(!assay_engine_supports(engine, (assay_feature)f));
+        ck_assert_int_eq(assay_engine_shutdown(engine), ASSAY_OK);
+    }
+    assay_engine_destroy(&engine);
+    assay_close(&context);
+}
+END_TEST
+
 START_TEST(null_is_chosen_only_when_named)
 {
     const char *build = getenv("ASSAY_BUILD");
@@ -186,6 +211,7 @@ int main(void)
     tcase_add_test(slots, null_refuses_work);
     tcase_add_test(slots, null_tells_and_waits);
     tcase_add_test(chosen, null_opens_without_a_host);
+    tcase_add_test(chosen, null_is_initialized_always);
     tcase_add_test(chosen, null_is_chosen_only_when_named);
     suite_add_tcase(suite, slots);
     suite_add_tcase(suite, chosen);
