@@ -394,7 +394,7 @@ static assay_status lock_device(device *d, int *lock)
     if (status == ASSAY_OK)
         status = assay__json_get_string(reply, "uuid", &uuid);
     if (status == ASSAY_OK) {
-        (void)snprintf(text, sizeof text, "%.100s %.50s", name, uuid);
+        assay__device_lock_name(name, uuid, text, sizeof text);
         status = assay__device_lock(text, false, NULL, waiting, d, lock);
     }
     json_decref(reply);

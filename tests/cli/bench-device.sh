@@ -42,6 +42,8 @@ query() { jq -e "$1" "$WORK/stdout" >/dev/null || fail "not so: $1"; }
 
 bench 0 "$good" --strict
 missed
+# Held as a sweep holds it: by its UUID.
+[ "$(cd "$WORK" && echo *.lock)" = assay-fake_0.lock ] || fail "locked as $(cd "$WORK" && echo *.lock)"
 [[ $(<"$WORK/stderr") == *'matmul bf16: skipped: far has no matmul in bf16'* ]] || { cat "$WORK/stderr"; exit 1; }
 query '.rows | all(.n >= 1 and .lo <= .value and .value <= .hi)'
 query '[.rows[] | .what] | index("device, far, step of scripted") != null and index("device, far, an empty kernel") != null and
