@@ -69,11 +69,15 @@ assay_status assay__unary_bring(assay_unary_launch *l)
 {
     assay_device_profile profile = {.struct_size = sizeof profile};
 
-    ASSAY_TRY(assay__backend_device_profile(l->backend, 0, &profile));
+    assay_status status = assay__backend_device_profile(l->backend, 0, &profile);
+    if (status == ASSAY_NOMEM || status == ASSAY_DEVICE_LOST)
+        return status;
+    if (status != ASSAY_OK) /* no kernel's fault */
+        return assay__fail_context(ASSAY_UNAVAILABLE, "the device does not say what it is");
     if (!assay__profile_is_apart(&profile))
         return ASSAY_OK;
     ASSAY_TRY(assay__backend_alloc(l->backend, batch_bytes(l, 0), 64, &l->far[0]));
-    assay_status status = assay__backend_alloc(l->backend, batch_bytes(l, 1), 64, &l->far[1]);
+    status = assay__backend_alloc(l->backend, batch_bytes(l, 1), 64, &l->far[1]);
     if (status != ASSAY_OK)
         (void)assay__backend_free(l->backend, l->far[0]);
     l->is_apart = status == ASSAY_OK;
@@ -116,7 +120,8 @@ static assay_status launch_piece(const assay_unary_launch *l, const void *x, voi
         status = assay__backend_synchronize(l->backend);
     if (status == ASSAY_OK && l->is_apart)
         status = assay__backend_download(l->backend, &pieces[1], 1);
-    return assay__backend_blame(status);
+    /* Who else uses the device takes from its memory: that is no fault of the kernel's. */
+    return l->is_apart && status == ASSAY_NOMEM ? status : assay__backend_blame(status);
 }
 
 /* Does the kernel admit n elements? */

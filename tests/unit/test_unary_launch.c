@@ -91,6 +91,51 @@ START_TEST(apart_runs_give_the_same_bits)
 }
 END_TEST
 
+static assay_status has_no_memory(const assay_launch *launch)
+{
+    (void)launch;
+    return assay__fail(ASSAY_NOMEM, "none left");
+}
+
+/* That a device has no memory left is no kernel's fault; on the host it takes what it should not.
+ */
+START_TEST(memory_of_a_device_is_nobodys_fault)
+{
+    assay_kernel_desc desc = *plugin_kernel(cpu, ASSAY_OP_exp, ASSAY_BF16, "cpu_exp_portable");
+    const assay_exhaustive_plan plan = {.threads = 1, .batch_count = 1};
+    assay_exhaustive_result r;
+    assay_unary_launch l;
+
+    desc.run = has_no_memory;
+    ck_assert(launch_of(&desc, &l));
+    assay_unary unary = assay__unary_of(&l);
+    ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_DEVICE);
+    backend.slots.device_profile = far_profile;
+    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_NOMEM);
+    assay__unary_leave(&l);
+}
+END_TEST
+
+static assay_status no_profile(assay_instance *instance, size_t device, assay_device_profile *out)
+{
+    (void)instance;
+    (void)device;
+    (void)out;
+    return assay__fail(ASSAY_DEVICE, "no profile");
+}
+
+START_TEST(device_that_does_not_say_what_it_is_blames_nobody)
+{
+    assay_unary_launch l;
+
+    ck_assert(launch_of(plugin_kernel(cpu, ASSAY_OP_exp, ASSAY_BF16, "cpu_exp_portable"), &l));
+    backend.slots.device_profile = no_profile;
+    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "no profile"));
+}
+END_TEST
+
 START_TEST(digests_alone_are_those_of_judged_runs)
 {
     assay_unary_launch l;
@@ -252,6 +297,8 @@ int main(void)
     tcase_add_checked_fixture(all, setup, teardown);
     tcase_set_timeout(all, 120);
     tcase_add_test(all, apart_runs_give_the_same_bits);
+    tcase_add_test(all, memory_of_a_device_is_nobodys_fault);
+    tcase_add_test(all, device_that_does_not_say_what_it_is_blames_nobody);
     tcase_add_test(all, digests_alone_are_those_of_judged_runs);
     tcase_add_test(all, ends_of_loops_and_short_calls_take_part);
     tcase_add_test(all, lengths_that_a_kernel_declines_are_not_launched);
