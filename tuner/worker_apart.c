@@ -183,8 +183,9 @@ assay_status assay__worker_apart_run(assay__worker_problem *w, const assay__work
         (void)assay__backend_free(k->backend, l.output);
     /* Drivers wait for all of the device where memory is freed: what the kernel began beside the
      * stream that it was given shows here, and is still his. */
-    return status == ASSAY_OK ? assay__backend_blame(assay__backend_synchronize(k->backend))
-                              : status;
+    return status == ASSAY_OK
+               ? assay__worker_blame(k->backend, assay__backend_synchronize(k->backend))
+               : status;
 }
 
 /* ---- the pool ---- */

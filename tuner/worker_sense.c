@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/noise_words.h"
+#include "tuner/worker_apart.h"
 
 /* ---- reading ---- */
 
@@ -101,11 +102,11 @@ assay_status assay__sense_load(assay__sense *s, assay_kernel_fn run, const assay
     if (status == ASSAY_OK)
         read_sensors(s->backend, &s->loaded);
     if (status != ASSAY_OK) /* its text must stay, and the worker ends with what is queued */
-        return assay__backend_blame(status);
+        return assay__worker_blame(s->backend, status);
     waited = assay__backend_synchronize(s->backend);
     assay__clock_guard_saw(&s->guard, s->loaded.clock_mhz);
     s->seen |= s->loaded.reasons;
-    return assay__backend_blame(waited);
+    return assay__worker_blame(s->backend, waited);
 }
 
 /* ---- the warm-up's end ---- */

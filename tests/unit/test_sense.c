@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/error.h"
 #include "runtime/noise_words.h"
 #include "tests/support/fake_worker.h"
 
@@ -442,6 +443,49 @@ START_TEST(later_stays_do_not_wait_again)
 }
 END_TEST
 
+static assay_status short_status;
+
+static assay_status falls_short(const assay_launch *launch)
+{
+    (void)launch;
+    return short_status;
+}
+
+static assay_status waits_short(assay_instance *instance)
+{
+    (void)instance;
+    return assay__fail(ASSAY_NOMEM, "none left");
+}
+
+static assay_status load_of(assay_kernel_fn run, const char *script)
+{
+    assay__plugin *plugin;
+    assay__sense s;
+
+    begin(script);
+    plugin = assay__plugins_find(fake_worker.plugins, "fake");
+    must(assay__plugin_open(plugin));
+    const assay_launch launch = {.struct_size = sizeof launch,
+                                 .instance = plugin->backend.instance};
+    if (short_status == ASSAY_OK)
+        plugin->backend.slots.synchronize = waits_short;
+    assay__sense_begin(&s, &plugin->backend, 0);
+    const assay_status status = assay__sense_load(&s, run, &launch, 1);
+    assay__sense_clear(&s);
+    fake_worker_end();
+    return status;
+}
+
+/* A device apart that has no memory left under load is nobody's fault yet, as in timed calls; a
+ * kernel of the host that takes too much is to blame. */
+START_TEST(load_without_memory_blames_as_timed_calls_do)
+{
+    short_status = _i == 0 ? ASSAY_NOMEM : ASSAY_OK;
+    ck_assert_int_eq(load_of(falls_short, "discrete=1; sm_clock_mhz=1980"), ASSAY_NOMEM);
+    ck_assert_int_eq(load_of(falls_short, "sm_clock_mhz=1980"), ASSAY_DEVICE);
+}
+END_TEST
+
 static void add_guard(TCase *tc)
 {
     tcase_add_loop_test(tc, samples_of_a_slowed_device_are_taken_again, 0, 5);
@@ -465,6 +509,7 @@ int main(void)
     tcase_add_test(tc, sensors_have_names);
     tcase_add_loop_test(tc, reasons_have_words, 0, 10);
     add_guard(tc);
+    tcase_add_loop_test(tc, load_without_memory_blames_as_timed_calls_do, 0, 2);
     tcase_add_test(tc, warm_up_goes_on_until_clocks_agree);
     tcase_add_test(tc, warm_up_does_not_wait_at_a_limit);
     tcase_add_test(tc, warm_up_that_never_agrees_ends);

@@ -161,6 +161,31 @@ START_TEST(apart_memory_that_ends_is_one_problem)
 }
 END_TEST
 
+static int waits;
+
+static assay_status second_wait_is_short(assay_instance *instance)
+{
+    (void)instance;
+    return ++waits < 2 ? ASSAY_OK : assay__fail(ASSAY_NOMEM, "none left");
+}
+
+/* Also where it shows when what was brought over is freed. */
+START_TEST(apart_run_that_ends_without_memory_blames_nobody)
+{
+    assay__plugin *plugin;
+
+    fake_worker_begin("discrete=1", "3");
+    plugin = assay__plugins_find(fake_worker.plugins, "fake");
+    must(assay__plugin_open(plugin));
+    plugin->backend.slots.synchronize = second_wait_is_short;
+    waits = 0;
+    poison();
+    ck_assert_int_eq(run_once(), ASSAY_NOMEM);
+    ck_assert_int_eq(waits, 2);
+    fake_worker_end();
+}
+END_TEST
+
 /* What a stay leaves is compared with the inputs that it had, whatever was run before it. */
 START_TEST(apart_stay_behind_a_run_of_other_inputs)
 {
@@ -252,6 +277,7 @@ int main(void)
     tcase_add_test(tcase, apart_stay_brings_the_output_back);
     tcase_add_test(tcase, apart_rotates_beyond_the_device_caches);
     tcase_add_test(tcase, apart_memory_that_ends_is_one_problem);
+    tcase_add_test(tcase, apart_run_that_ends_without_memory_blames_nobody);
     tcase_add_test(tcase, apart_stay_behind_a_run_of_other_inputs);
     tcase_add_test(tcase, apart_inputs_that_were_written_to_are_found);
     tcase_add_test(tcase, apart_pool_is_not_the_hosts);
