@@ -123,6 +123,9 @@ crooked destroy_tells queue_keeps_failures_apart 'queue_destroy(&failed) gave DE
 crooked metrics_cap metrics_keep_to_cap 'with room for 0 metrics it wrote number 0'
 crooked metrics_count metrics_keep_to_cap 'metrics says that there are *'
 crooked metrics_name metrics_that_grow_are_totals "'frees' only grows*"
+# A sensor that goes up all the while is no sum.
+ASSAY_FAKE='board_celsius=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16' expect 0 'pass metrics_that_grow_are_totals*' '' \
+    assay check --backend fake --rule metrics_that_grow_are_totals
 crooked metrics_fall metrics_never_fall 'launches_total falls from *'
 crooked subgroups features_match_profile 'it has subgroup_ops, and subgroup_size is 0'
 crooked metrics_deaf measure_spans 'its slot metrics fails when sink calls it between spans'
