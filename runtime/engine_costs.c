@@ -132,13 +132,9 @@ assay_status assay_engine_pair_cost(assay_engine *from, assay_engine *to, uint64
                                     assay_transfer_cost *out)
 {
     assay_transfer_cost found = {.struct_size = sizeof found};
-    assay__engine_call of_from, of_to;
+    assay__engine_call calls[2];
 
-    ASSAY_TRY(assay__engine_enter(from, "pair_cost", &of_from));
-    assay_status status = assay__engine_enter(to, "pair_cost", &of_to);
-    if (status == ASSAY_OK) {
-        const bool known = pair_cost(from, to, bytes, &found);
-        status = assay__engine_leave(&of_to, hand_over("pair_cost", &found, known, out), NULL);
-    }
-    return assay__engine_leave(&of_from, status, NULL);
+    ASSAY_TRY(assay__engines_enter(from, to, "pair_cost", calls));
+    const bool known = pair_cost(from, to, bytes, &found);
+    return assay__engines_leave(calls, hand_over("pair_cost", &found, known, out));
 }

@@ -73,6 +73,10 @@ assay_status assay__engine_enter(assay_engine *engine, const char *what, assay__
 assay_status assay__engine_leave(const assay__engine_call *call, assay_status status,
                                  const char *detail);
 
+/* Two engines, or one twice; whichever of them is named first. */
+assay_status assay__engines_enter(assay_engine *a, assay_engine *b, const char *what,
+                                  assay__engine_call calls[2]);
+assay_status assay__engines_leave(const assay__engine_call calls[2], assay_status status);
 /* Inside a call: ASSAY_UNSUPPORTED without the feature. */
 assay_status assay__engine_needs(const assay_engine *engine, assay_feature feature);
 

@@ -14,6 +14,33 @@ typedef struct pair {
     uint64_t into_offset, out_of_offset, bytes;
 } pair;
 
+/* ---- inside of two ---- */
+
+/* In one order for all: whoever is inside of one engine holds its recovery up, and waits for that
+ * of the other, which somebody may hold up who came the other way round.  So would he himself who
+ * came twice. */
+assay_status assay__engines_enter(assay_engine *a, assay_engine *b, const char *what,
+                                  assay__engine_call calls[2])
+{
+    assay_engine *const first = a->serial < b->serial ? a : b;
+
+    calls[1].engine = NULL;
+    ASSAY_TRY(assay__engine_enter(first, what, &calls[0]));
+    if (a == b)
+        return ASSAY_OK;
+    const assay_status status = assay__engine_enter(first == a ? b : a, what, &calls[1]);
+    return status == ASSAY_OK ? ASSAY_OK : assay__engine_leave(&calls[0], status, NULL);
+}
+
+assay_status assay__engines_leave(const assay__engine_call calls[2], assay_status status)
+{
+    if (calls[1].engine != NULL)
+        (void)assay__engine_leave(&calls[1], status, NULL);
+    return assay__engine_leave(&calls[0], status, NULL);
+}
+
+/* ---- moving ---- */
+
 static assay_status move_part(const pair *p, uint64_t done, uint64_t bytes, void *host)
 {
     const assay_transfer down = {p->out_of, p->out_of_offset + done, host, bytes},
@@ -82,16 +109,14 @@ assay_status assay_engine_copy_from(assay_engine *engine, assay_buffer to, uint6
                                     uint64_t bytes, assay_path *path)
 {
     const pair p = {&engine->backend, &source->backend, to, from, to_offset, from_offset, bytes};
-    assay__engine_call own, other;
+    assay__engine_call calls[2];
     assay_path by;
 
     if (engine == source)
         return assay__fail(ASSAY_INVALID, "copy_from: both buffers are of one engine; use copy");
-    ASSAY_TRY(assay__engine_enter(engine, "copy_from", &own));
-    assay_status status = assay__engine_enter(source, "copy_from", &other);
-    if (status == ASSAY_OK)
-        status = assay__engine_leave(&other, move(engine, source, &p, &by), NULL);
+    ASSAY_TRY(assay__engines_enter(engine, source, "copy_from", calls));
+    const assay_status status = move(engine, source, &p, &by);
     if (status == ASSAY_OK && path != NULL)
         *path = by;
-    return assay__engine_leave(&own, status, NULL);
+    return assay__engines_leave(calls, status);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/deployment_host.h"
+#include "runtime/engine_internal.h"
 #include "runtime/host_pinned.h"
 #include "tests/support/engine_case.h"
 #include "tests/support/store_fixture.h"
@@ -69,6 +70,32 @@ static void *pinned(uint64_t bytes)
     ck_assert_uint_eq((uintptr_t)memory % 64, 0);
     return memory;
 }
+
+/* Two that move bytes both ways, while both engines are recovered, wait for nobody for ever. */
+START_TEST(two_engines_are_entered_in_one_order)
+{
+    assay__engine_call there[2], back[2], alone[2];
+    assay_engine *other = NULL;
+
+    ck_assert_int_eq(assay_engine_create(context, "fake", NULL, &other), ASSAY_OK);
+    ck_assert_int_eq(assay_engine_init(other, 1), ASSAY_OK);
+    ck_assert_int_eq(assay__engines_enter(engine, other, "test", there), ASSAY_OK);
+    ck_assert_int_eq(assay__engines_enter(other, engine, "test", back), ASSAY_OK);
+    ck_assert_ptr_eq(there[0].engine, back[0].engine);
+    ck_assert_ptr_eq(there[1].engine, back[1].engine);
+    ck_assert_ptr_ne(there[0].engine, there[1].engine);
+    ck_assert_int_eq(assay__engines_leave(there, ASSAY_OK), ASSAY_OK);
+    ck_assert_int_eq(assay__engines_leave(back, ASSAY_INVALID), ASSAY_INVALID);
+    ck_assert_int_eq(assay__engines_enter(engine, engine, "test", alone), ASSAY_OK);
+    ck_assert_ptr_null(alone[1].engine);
+    ck_assert_int_eq(assay__engines_leave(alone, ASSAY_OK), ASSAY_OK);
+    /* Nobody is inside any more, or these would wait; the other's failure leaves the first. */
+    ck_assert_int_eq(assay_engine_shutdown(other), ASSAY_OK);
+    ck_assert_int_eq(assay__engines_enter(engine, other, "test", there), ASSAY_NOT_INITIALIZED);
+    ck_assert_int_eq(assay_engine_shutdown(engine), ASSAY_OK);
+    assay_engine_destroy(&other);
+}
+END_TEST
 
 START_TEST(pinned_memory_moves_and_is_freed_once)
 {
@@ -336,6 +363,7 @@ int main(void)
 
     tcase_add_checked_fixture(all, setup, teardown);
     tcase_add_test(all, pinned_memory_moves_and_is_freed_once);
+    tcase_add_test(all, two_engines_are_entered_in_one_order);
     tcase_add_test(all, pinned_memory_belongs_to_one_engine);
     tcase_add_test(all, pinned_memory_has_its_own_price);
     tcase_add_test(all, pinned_memory_outlives_the_device);
