@@ -154,9 +154,9 @@ static assay_status pick_miss(assay_context *context, const assay_question *q,
 
 /* ---- hits ---- */
 
-/* Line of an answer that is there already; else NULL, and the miss is to be answered. */
-static inline bool hit(assay_context *context, assay__reader *mine, assay__key128 key,
-                       assay_route *out, uint64_t *generation)
+/* Is the answer there already?  Else the miss is to be answered. */
+static inline bool find(assay_context *context, assay__reader *mine, assay__key128 key,
+                        assay_route *out, uint64_t *generation)
 {
     const assay__pick_cache *cache = assay__reader_enter(&context->readers, mine, &context->cache);
     const assay__line *line = assay__pick_cache_find(cache, key);
@@ -168,6 +168,14 @@ static inline bool hit(assay_context *context, assay__reader *mine, assay__key12
     assay__line_route(line, out);
     *generation = cache->generation;
     assay__reader_leave(mine);
+    return true;
+}
+
+static inline bool hit(assay_context *context, assay__reader *mine, assay__key128 key,
+                       assay_route *out, uint64_t *generation)
+{
+    if (!find(context, mine, key, out, generation))
+        return false;
     assay__reader_count(mine, out->flags & 1);
     return true;
 }
@@ -211,6 +219,19 @@ assay_status assay_pick(assay_context *context, const assay_question *question, 
     uint64_t generation;
 
     return pick(context, question, out, &generation);
+}
+
+assay_status assay__pick_uncounted(assay_context *context, const assay_question *question,
+                                   assay_route *out)
+{
+    assay__reader *mine = assay__reader_mine(&context->readers);
+    uint64_t generation;
+    assay__key128 key;
+    const bool has_key = assay__question_hash(&context->rules, question, &key);
+
+    if (mine != NULL && has_key && find(context, mine, key, out, &generation))
+        return ASSAY_OK;
+    return pick_miss(context, question, has_key ? &key : NULL, out, &generation);
 }
 
 /* Apart, so that the call site's own answer is given without a stack frame. */

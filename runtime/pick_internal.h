@@ -207,6 +207,9 @@ assay_status assay__context_for(assay_context *root, const char *backends, assay
 /* The first of the branches, or the one behind another; NULL: no more. None is taken away before
  * the root is. */
 assay_context *assay__context_branch_after(assay_context *root, const assay_context *branch);
+/* As assay_pick, for whoever only compares: no hit and no miss, since nothing is served yet. */
+assay_status assay__pick_uncounted(assay_context *context, const assay_question *question,
+                                   assay_route *out);
 /* Taken while a backend is opened. */
 pthread_mutex_t *assay__context_opening(assay_context *context);
 /* The plug-ins it loaded, with the reasons of those it could not; NULL when bare. */
