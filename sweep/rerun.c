@@ -22,6 +22,7 @@ struct assay__rerun {
     const volatile int *stop;
     char *backend; /* of the worker */
     assay__worker *worker;
+    bool is_used; /* it has run an item */
 };
 
 typedef struct files {
@@ -76,6 +77,7 @@ static assay_status have_worker(assay__rerun *r, const char *backend)
     r->backend = strdup(backend);
     if (r->backend == NULL)
         return assay__fail(ASSAY_NOMEM, "name of a backend");
+    r->is_used = false;
     return assay__worker_start(&options, &r->worker);
 }
 
@@ -110,7 +112,6 @@ static assay_status make_files(const assay__rerun *r, const assay_problem *p,
     if (map == MAP_FAILED)
         return assay__fail(ASSAY_NOMEM, "cannot map the output");
     f->mapped = map;
-    assay__output_poison(f->mapped, &f->out, (assay_dtype)p->dtypes[p->dtype_count - 1]);
     return ASSAY_OK;
 }
 
@@ -166,6 +167,31 @@ static assay_status run_on(assay__rerun *r, const assay__rerun_item *item, const
     return status;
 }
 
+static assay_status try_once(assay__rerun *r, const assay_problem *p, const assay__rerun_item *item,
+                             const files *f)
+{
+    assay__output_poison(f->mapped, &f->out, (assay_dtype)p->dtypes[p->dtype_count - 1]);
+    ASSAY_TRY(have_worker(r, item->backend));
+    return run_on(r, item, f);
+}
+
+/* What a process or a device has come to by the items before is no fault of this one: who fails
+ * behind others is tried again alone, and nobody is run behind a failure. */
+static assay_status run_item(assay__rerun *r, const assay_problem *p, const assay__rerun_item *item,
+                             const files *f)
+{
+    assay_status status = try_once(r, p, item, f);
+
+    if (status != ASSAY_OK && status != ASSAY_INTERRUPTED && r->is_used) {
+        assay__worker_stop(&r->worker);
+        status = try_once(r, p, item, f);
+    }
+    r->is_used = true;
+    if (status != ASSAY_OK)
+        assay__worker_stop(&r->worker);
+    return status;
+}
+
 assay_status assay__rerun_digest(assay__rerun *r, const assay__rerun_item *item, uint64_t *digest)
 {
     files f = {.input = -1, .output = -1};
@@ -174,11 +200,9 @@ assay_status assay__rerun_digest(assay__rerun *r, const assay__rerun_item *item,
     assay_status status;
 
     ASSAY_TRY(assay_problem_parse(item->problem, &problem));
-    status = have_worker(r, item->backend);
+    status = make_files(r, &problem, item, &f);
     if (status == ASSAY_OK)
-        status = make_files(r, &problem, item, &f);
-    if (status == ASSAY_OK)
-        status = run_on(r, item, &f);
+        status = run_item(r, &problem, item, &f);
     if (status == ASSAY_OK && assay__output_overrun(f.mapped, &f.out, &first) > 0)
         status = assay__fail(ASSAY_NUMERIC, "it writes outside of its output");
     if (status == ASSAY_OK)

@@ -24,6 +24,20 @@ query '[.entries[] | .is_here] == [true, false]'
 expect 0 '*results: 2 winners run once: 2 gave the bits that were checked*' '*' assay check --db "$db" --plugins "$WORK/plugins" --results
 expect 0 '*results: 1 winners run once*' '*' assay check --db "$db" --plugins "$WORK/plugins" --backend fake --results
 
+# Memory that the device has not got today is told of its winner, and of nobody else's.
+script 31 nomem=0 'kernel=* ns=10000 sd=0.01'
+expect 1 '*results: 2 winners run once: 1 gave the bits that were checked, 0 others, 1 failed*far/fake_*' '*' \
+    assay check --db "$db" --plugins "$WORK/plugins" --results
+script 31 'kernel=* ns=10000 sd=0.01'
+# Who fails behind others in their process, and alone does not, gives what he gave.
+expect 0 '*' '*' assay sweep --db "$WORK/r.db" --plugins "$WORK/plugins" --backend far --op add --dtype f32 --shape 'n=64|65|66' --kernel fake_a --threads 1 --profile quick
+ASSAY_FAKE='kernel=* ns=10000 lose_at=2' expect 0 '*results: 3 winners run once: 3 gave the bits that were checked*' '*' \
+    assay check --db "$WORK/r.db" --plugins "$WORK/plugins" --backend far --results
+ASSAY_FAKE='kernel=* ns=10000 lose_at=1' expect 1 '*results: 3 winners run once: 0 gave the bits that were checked, 0 others, 3 failed*' '*' \
+    assay check --db "$WORK/r.db" --plugins "$WORK/plugins" --backend far --results
+
+script 31 'kernel=* ns=10000 sd=0.01' 'kernel=fake_c threads=1 variant=0 crash_at=1'
+
 # Still sick there; then cured there alone, where it is tried alone.
 expect 1 '*far/fake_c*stays*' '*1 of 1 stay*0 of them not tried*' again --backend far
 script 33 'kernel=* ns=10000 sd=0.01'
