@@ -201,8 +201,10 @@ assay_status assay__sweep_blame(sweep *s, sweep_problem *p, sweep_candidate *c,
     status = anew(s, p, c, w, kind);
     if (status != ASSAY_OK)
         return assay__sweep_fate(s, p, c, status);
-    if (was_shared)
+    if (was_shared) {
         assay__sweep_share_no_more(s, p, c, text);
+        c->pardoned = false; /* for once; no other problem's doing can be his any more */
+    }
     if (is_first)
         return ASSAY_OK;
     assay__sweep_name(c, name, sizeof name);
@@ -280,13 +282,17 @@ static sweep_candidate *follower_of(sweep_problem *p, const sweep_candidate *bef
 
 /* It fails behind him, and did not before. */
 static assay_status failed_behind(sweep *s, sweep_problem *p, sweep_candidate *before,
-                                  sweep_candidate *behind)
+                                  sweep_candidate *behind, assay__worker **w)
 {
+    const bool was_shared = s->is_shared;
     char text[sizeof before->reason], name[300], other[300];
     bool again = false;
 
     assay__text_fit(assay_last_error(), text, sizeof text);
+    assay__worker_stop(w);
     ASSAY_TRY(is_his(s, p, before, behind, &again));
+    if (!again && was_shared)
+        assay__sweep_share_no_more(s, p, behind, text);
     if (!again)
         return ASSAY_OK;
     assay__sweep_name(behind, name, sizeof name);
@@ -300,23 +306,39 @@ static assay_status failed_behind(sweep *s, sweep_problem *p, sweep_candidate *b
                                          name, text));
 }
 
-assay_status assay__sweep_follow(sweep *s, sweep_problem *p, assay__worker *w)
+/* Likewise, but it is wrong. */
+static assay_status wrong_behind(sweep *s, sweep_problem *p, sweep_candidate *before,
+                                 sweep_candidate *behind, const char *why, assay__worker **w)
+{
+    const bool was_shared = s->is_shared;
+    bool again = false;
+
+    assay__worker_stop(w);
+    ASSAY_TRY(assay__sweep_spoiled(s, p, behind, before, why, &again));
+    if (!again && was_shared)
+        assay__sweep_share_no_more(s, p, behind, why);
+    return ASSAY_OK;
+}
+
+/* Where something went wrong the worker ends: who is to show it again uses its memory, and no other
+ * problem is to find what it has come to. */
+assay_status assay__sweep_follow(sweep *s, sweep_problem *p, assay__worker **w)
 {
     sweep_candidate *before = s->served;
     char why[sizeof before->reason];
-    bool is_wrong = false, again = false;
+    bool is_wrong = false;
 
-    if (w == NULL || before == NULL || before->out)
+    if (*w == NULL || before == NULL || before->out)
         return ASSAY_OK;
     sweep_candidate *behind = follower_of(p, before);
     if (behind == NULL)
         return ASSAY_OK;
-    const assay_status status = assay__sweep_run_set(s, p, behind, w, 0);
+    const assay_status status = assay__sweep_run_set(s, p, behind, *w, 0);
     if (is_bad_end(s, status))
-        return failed_behind(s, p, before, behind);
+        return failed_behind(s, p, before, behind, w);
     ASSAY_TRY(status);
     ASSAY_TRY(assay__sweep_is_wrong(s, p, behind, why, sizeof why, &is_wrong));
-    return is_wrong ? assay__sweep_spoiled(s, p, behind, before, why, &again) : ASSAY_OK;
+    return is_wrong ? wrong_behind(s, p, before, behind, why, w) : ASSAY_OK;
 }
 
 /* ---- memory of a device ---- */

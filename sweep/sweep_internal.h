@@ -422,7 +422,7 @@ assay_status assay__sweep_spoiled(sweep *s, sweep_problem *p, sweep_candidate *c
                                   sweep_candidate *before, const char *text, bool *again);
 /* Behind the last one of a worker nobody is checked any more: somebody who is right runs once
  * behind him, so that what he leaves behind is found in whatever order they came. */
-assay_status assay__sweep_follow(sweep *s, sweep_problem *p, assay__worker *w);
+assay_status assay__sweep_follow(sweep *s, sweep_problem *p, assay__worker **w);
 /* Is the output of the first set that lies there wrong, and how? */
 assay_status assay__sweep_is_wrong(sweep *s, sweep_problem *p, const sweep_candidate *c, char *why,
                                    size_t cap, bool *wrong);

@@ -591,7 +591,7 @@ static assay_status left_for_memory(sweep *s, sweep_problem *p, assay_status sta
     return status == ASSAY_NOMEM && s->place != NULL ? assay__sweep_leave_problem(s, p) : status;
 }
 
-static assay_status follow_last(sweep *s, sweep_problem *p, assay__worker *w)
+static assay_status follow_last(sweep *s, sweep_problem *p, assay__worker **w)
 {
     const double before_s = called_s(s);
     const assay_status status = assay__sweep_follow(s, p, w);
@@ -630,7 +630,7 @@ assay_status assay__sweep_visit(sweep *s, sweep_problem *p, const char *kind, si
             status = assay__sweep_step(s, kind, p, c);
     }
     if (status == ASSAY_OK && is_search && !p->skip)
-        status = follow_last(s, p, w);
+        status = follow_last(s, p, &w);
     assay__sweep_leave(s, p, &w);
     /* The file stays; its pages are no part of this process until it looks again. */
     if (p->output != NULL)

@@ -55,6 +55,14 @@ verdict v_honest '@(ok|noisy)*'
 [ "$(sql "SELECT count(*) FROM quarantine q JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel
     WHERE k.name = 'v_honest'")" = 0 ] || fail "an honest one is in quarantine"
 
+# Nor for having failed behind one that was found, and then behind another that has just begun to do so.
+mkdir "$WORK/again" && export VILLAINS_AGAIN=$WORK/again
+sweep 'n=2011|2012|2013|2014|2015|2016' v_honest v_chatty_late v_chatty_again
+[ "$(sql "SELECT count(*) || ' ' || group_concat(DISTINCT k.name) FROM quarantine q JOIN revision r ON r.id = q.revision JOIN kernel k ON k.id = r.kernel
+    JOIN problem p ON p.id = q.problem WHERE p.text GLOB '*n=201[1-6]' AND k.name <> 'v_chatty_late'")" = '6 v_chatty_again' ] ||
+    fail "of the two: $(sql 'SELECT * FROM quarantine')"
+verdict v_honest '@(ok|noisy)*'
+
 # A call that never returns for what another one left behind is his as well.
 sweep n=31342 v_honest v_twin v_locks
 verdict v_locks 'crashed leaves a fault behind that shows in the next call, as of villains/v_*: no reply within *'

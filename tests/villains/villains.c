@@ -49,6 +49,8 @@
  *   v_chatty_err  a device error of each call shows in the next one
  *   v_chatty_late, v_chatty_later the same, in the next call of another kernel; the second at n
  *                 from 2001 to 2006
+ *   v_chatty_again the same at n from 2011 to 2016, but not in the first process that calls it at
+ *                 this n, which makes a file called n in the folder that VILLAINS_AGAIN names
  *   v_once        n from 31351 to 31356: wrong in one call of all, while the folder that
  *                 VILLAINS_ONCE names has a file called n, which it removes
  *   v_spoils      n = 31343: changes what the next call of another kernel gives
@@ -735,6 +737,7 @@ static const assay_kernel_desc kernels[] = {
     BOTH(v_chatty_err, 50),
     BOTH(v_chatty_late, 50),
     ROW_ALIGNED(v_chatty_later, add, "v_chatty_later", 50, "n > 2000 and n < 2007", 0),
+    ROW_ALIGNED(v_chatty_again, add, "v_chatty_again", 50, "n > 2010 and n < 2017", 0),
     ROW_ALIGNED(v_once, add, "v_once", 50, "n > 31350 and n < 31357", 0),
     ROW_ALIGNED(v_spoils, add, "v_spoils", 50, "n == 31343", 0),
     ROW_ALIGNED(v_locks, add, "v_locks", 50, "n == 31342", 0),

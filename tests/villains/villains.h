@@ -29,6 +29,7 @@ assay_status v_leak_slow(const assay_launch *launch);
 assay_status v_chatty_err(const assay_launch *launch);
 assay_status v_chatty_late(const assay_launch *launch);
 assay_status v_chatty_later(const assay_launch *launch);
+assay_status v_chatty_again(const assay_launch *launch);
 assay_status v_spoils(const assay_launch *launch);
 assay_status v_locks(const assay_launch *launch);
 assay_status v_hoard(const assay_launch *launch);

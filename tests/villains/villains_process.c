@@ -150,6 +150,29 @@ assay_status v_chatty_later(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* Is it the first process that calls it at this n? */
+static bool is_first_process(int64_t n)
+{
+    static bool is_known, is_first;
+    const char *folder = getenv("VILLAINS_AGAIN");
+    char path[512];
+
+    if (is_known || folder == NULL)
+        return is_first;
+    (void)snprintf(path, sizeof path, "%s/%lld", folder, (long long)n);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    is_known = true;
+    is_first = fd >= 0 && close(fd) == 0;
+    return is_first;
+}
+
+assay_status v_chatty_again(const assay_launch *launch)
+{
+    if (!is_first_process(run_fast(launch).n))
+        chatted = v_chatty_again;
+    return ASSAY_OK;
+}
+
 assay_status v_locks(const assay_launch *launch)
 {
     (void)run_fast(launch);
