@@ -147,6 +147,7 @@ struct memory {
     timer *timer;
     const assay__plugin *plugin; /* borrowed */
     memory *peer;                /* borrowed; its buffers are there, too */
+    char no_pinned[200];         /* why the backend, which pins memory, gave none; "" else */
 };
 
 static double now_of(void *cookie)
@@ -215,24 +216,26 @@ static assay_status take_host(memory *m, uint64_t bytes)
 {
     void *pinned = NULL;
 
+    m->no_pinned[0] = '\0';
     m->hosts[0] = aligned_alloc(4096, (size_t)bytes);
     if (m->hosts[0] == NULL)
         return assay__fail(ASSAY_NOMEM, "transfers: %zu bytes of the host", (size_t)bytes);
     const assay_status status = assay__backend_host_alloc(&m->slots, bytes, &pinned);
-    if (status != ASSAY_OK && status != ASSAY_UNSUPPORTED)
+    if (status == ASSAY_DEVICE_LOST)
         return status;
-    m->hosts[1] = pinned;
+    if (status != ASSAY_OK && status != ASSAY_UNSUPPORTED)
+        (void)snprintf(m->no_pinned, sizeof m->no_pinned, "%s", assay_last_error());
+    m->hosts[1] = status == ASSAY_OK ? pinned : NULL;
     for (int i = 0; i < 2; i++)
         if (m->hosts[i] != NULL)
             memset(m->hosts[i], 5, (size_t)bytes);
     return ASSAY_OK;
 }
 
-/* Written whole, so that every page is there. */
-static assay_status take_bytes(memory *m, uint64_t bytes)
+/* Its own, written whole, so that every page is there. */
+static assay_status take_own(memory *m, uint64_t bytes)
 {
     m->bytes = bytes;
-    ASSAY_TRY(take_host(m, bytes));
     for (size_t i = 0; i < 2; i++) {
         assay_buffer got;
         ASSAY_TRY(assay__backend_alloc(&m->slots, bytes, 64, &got));
@@ -242,8 +245,14 @@ static assay_status take_bytes(memory *m, uint64_t bytes)
     return assay__backend_synchronize(&m->slots);
 }
 
+static assay_status take_both(memory *m, uint64_t bytes)
+{
+    ASSAY_TRY(take_host(m, bytes));
+    return take_own(m, bytes);
+}
+
 /* As much as there is; no more than a quarter of what is free. */
-static assay_status take_memory(memory *m)
+static assay_status take_memory(memory *m, assay_status (*take)(memory *m, uint64_t bytes))
 {
     const assay__machine host = ASSAY__MACHINE_HERE;
     const double free_bytes = assay__free_memory(&host);
@@ -254,7 +263,7 @@ static assay_status take_memory(memory *m)
     while (assay__transfer_size(count) != 0 && 4 * (double)assay__transfer_size(count) <= most)
         count++;
     for (; count > 0 && status == ASSAY_NOMEM; count--) {
-        status = take_bytes(m, assay__transfer_size(count - 1));
+        status = take(m, assay__transfer_size(count - 1));
         if (status == ASSAY_NOMEM)
             release(m);
     }
@@ -395,13 +404,23 @@ static assay_status add_memories(probe *p, const assay__plugin *plugin)
     return ASSAY_OK;
 }
 
+static assay_status tell_pinned(const probe *p, const memory *m)
+{
+    if (m->no_pinned[0] == '\0')
+        return ASSAY_OK;
+    return assay__json_append_take(
+        p->absent, json_pack("{s:s, s:s}", "memory", ASSAY__HOST_PINNED, "reason", m->no_pinned));
+}
+
 /* Each with an even share of the time that is left. */
 static assay_status measure_all(probe *p, double end_ns)
 {
     for (size_t i = 0; i < p->count; i++) {
         memory *m = &p->memories[i];
         const double now = read_timer(&p->timer);
-        assay_status status = take_memory(m);
+        assay_status status = take_memory(m, take_both);
+        if (status == ASSAY_OK)
+            status = tell_pinned(p, m);
         if (status == ASSAY_OK)
             status = measure_paths(m, now + (end_ns - now) / (double)(p->count - i), p->list);
         release(m);
@@ -425,16 +444,35 @@ static assay_status measure_pair(memory *to, memory *from, double end_ns, json_t
     return measure_way(to, &w, end_ns, list);
 }
 
-/* From each to each other of one backend; both hold the same number of bytes then. */
+static bool is_pair(const memory *a, const memory *b)
+{
+    return a != b && a->plugin == b->plugin;
+}
+
+static size_t count_peers(const probe *p, const memory *m)
+{
+    size_t peers = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        peers += is_pair(m, &p->memories[i]);
+    return peers;
+}
+
+/* From each to each other of one backend, in even shares of the time; both hold the same number of
+ * bytes then, and the host has no part in it. */
 static assay_status measure_pairs_of(probe *p, memory *to, double end_ns)
 {
+    size_t left = count_peers(p, to);
+
     for (size_t i = 0; i < p->count; i++) {
         memory *from = &p->memories[i];
-        if (from == to || from->plugin != to->plugin)
+        if (!is_pair(to, from))
             continue;
-        assay_status status = take_bytes(from, to->bytes);
+        const double now = read_timer(&p->timer);
+        assay_status status = take_own(from, to->bytes);
         if (status == ASSAY_OK)
-            status = measure_pair(to, from, end_ns, p->list);
+            status = measure_pair(to, from, now + (end_ns - now) / (double)left, p->list);
+        left--;
         release(from);
         ASSAY_TRY(note_absent(p, from, status));
     }
@@ -446,8 +484,7 @@ static size_t count_pairs(const probe *p)
     size_t pairs = 0;
 
     for (size_t i = 0; i < p->count; i++)
-        for (size_t k = 0; k < p->count; k++)
-            pairs += i != k && p->memories[i].plugin == p->memories[k].plugin;
+        pairs += count_peers(p, &p->memories[i]);
     return pairs;
 }
 
@@ -457,7 +494,7 @@ static assay_status measure_pairs(probe *p, double end_ns)
     for (size_t i = 0; i < p->count && count_pairs(p) > 0; i++) {
         memory *to = &p->memories[i];
         const double now = read_timer(&p->timer);
-        assay_status status = take_memory(to);
+        assay_status status = take_memory(to, take_own);
         if (status == ASSAY_OK)
             status = measure_pairs_of(p, to, now + (end_ns - now) / (double)(p->count - i));
         release(to);
