@@ -120,6 +120,11 @@ static assay_status time_at(const assay__probe_run *run, size_t at, int64_t amou
     ASSAY_TRY(assay__backend_measure(run->backend, &what, clock != NULL ? clock : &unused));
     if (t.count != spans)
         return assay__fail(ASSAY_DEVICE, "measure told %zu spans instead of %zu", t.count, spans);
+    /* What no clock can have shown would be tried again with ever more work. */
+    for (size_t i = 0; i < spans; i++)
+        if (!(ns[i] >= 0 && ns[i] < 1e18))
+            return assay__fail(ASSAY_NUMERIC, "its timer says that %zu launches took %g ns", inner,
+                               ns[i]);
     return ASSAY_OK;
 }
 

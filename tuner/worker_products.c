@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tuner/worker_products.c -- a product of square matrices of a device, of zeros and of N(0,1) in
  * turns: how much the data decide what is timed. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +154,10 @@ static assay_status time_one(const product *p, size_t data, double *ns)
                                 .cookie = ns};
     assay_clock_info clock;
 
-    return assay__backend_measure(p->backend, &what, &clock);
+    *ns = (double)NAN;
+    ASSAY_TRY(assay__backend_measure(p->backend, &what, &clock));
+    return *ns > 0 ? ASSAY_OK
+                   : assay__fail(ASSAY_NUMERIC, "its timer says that a product took %g ns", *ns);
 }
 
 /* The first round is nobody's: clocks rise, libraries choose. */

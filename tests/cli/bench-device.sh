@@ -67,6 +67,10 @@ missed "${long[@]}"
 bench 0 "$good probe_spin_ns=4000"
 missed 'spin of 2 us, told' 'spin of 2 us, the same' 'spin of 10' 'spin of 10000 us, told'
 
+# One that tells what no clock can have shown measures nothing.
+ASSAY_FAKE="$good stretch=1e15; kernel=* ns=5000 per_unit=100" expect '*' '*' '*its timer says that 1 launches took *e+* ns*' \
+    assay bench --only device --plugins "$WORK/plugins" --backend far --json
+
 # A device without such clocks is judged by scaled work alone.
 bench 0 'memory=67108864 probe_empty=1500 probe_fma_f32=0.005'
 missed
