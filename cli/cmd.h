@@ -33,6 +33,8 @@ int cmd_version(int argc, char **argv);
 
 /* Prints "assay COMMAND: text" to stderr and returns the exit code of the status. */
 int assay__cmd_fail(const char *command, assay_status status);
+/* A device that is gone, or that went, is no matter of the others. */
+bool assay__cmd_is_of_device(assay_status status);
 int assay__exit_code(assay_status status);
 
 /* Nonzero once SIGINT or SIGTERM came: the signal's number.  A second one ends the process. */

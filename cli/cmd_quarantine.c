@@ -317,6 +317,21 @@ static bool is_first_at(const outcome *o, size_t at)
     return true;
 }
 
+/* A device that cannot be taken into use just now is no matter of the others. */
+static assay_status leave_at(const quarantine_args *a, outcome *o, size_t first,
+                             assay_status status)
+{
+    const char *const deployment = o->list.items[first].entry.deployment;
+
+    if (!assay__cmd_is_of_device(status) || strcmp(deployment, o->list.deployment) == 0)
+        return status;
+    assay__cmd_warn("quarantine", a->common.is_quiet, "%s", assay_last_error());
+    for (size_t i = first; i < o->list.count; i++)
+        if (strcmp(o->list.items[i].entry.deployment, deployment) == 0)
+            o->list.items[i].untried = "its device could not be used";
+    return ASSAY_OK;
+}
+
 static assay_status retry_all(const quarantine_args *a, outcome *o)
 {
     mark_elsewhere(o);
@@ -324,7 +339,7 @@ static assay_status retry_all(const quarantine_args *a, outcome *o)
     for (size_t i = 0; i < o->list.count; i++) {
         const assay__quarantine_row *row = &o->list.items[i];
         if (row->untried == NULL && is_at(row, row->entry.deployment) && is_first_at(o, i))
-            ASSAY_TRY(retry_at(a, o, i));
+            ASSAY_TRY(leave_at(a, o, i, retry_at(a, o, i)));
     }
     return learn(a, o);
 }

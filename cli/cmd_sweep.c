@@ -617,12 +617,6 @@ static assay_status sweep_place(view *v, assay__sweep_options *o, ending *e, siz
     return status;
 }
 
-/* A device that is gone, or that went, is no matter of the others. */
-static bool is_of_device(assay_status status)
-{
-    return status == ASSAY_UNAVAILABLE || status == ASSAY_DEVICE || status == ASSAY_DEVICE_LOST;
-}
-
 /* *code: of the first that failed; the others are swept all the same. */
 static assay_status sweep_places(view *v, assay__sweep_options *o, ending *e, int *code)
 {
@@ -632,7 +626,7 @@ static assay_status sweep_places(view *v, assay__sweep_options *o, ending *e, in
         const assay_status status = sweep_place(v, o, e, &places);
         if (status == ASSAY_OK)
             continue;
-        if (!is_of_device(status) || o->place + 1 >= places)
+        if (!assay__cmd_is_of_device(status) || o->place + 1 >= places)
             return status;
         const int failed = assay__cmd_fail("sweep", status);
         *code = *code != 0 ? *code : failed;

@@ -41,6 +41,11 @@ int assay__cmd_fail(const char *command, assay_status status)
     return assay__exit_code(status);
 }
 
+bool assay__cmd_is_of_device(assay_status status)
+{
+    return status == ASSAY_UNAVAILABLE || status == ASSAY_DEVICE || status == ASSAY_DEVICE_LOST;
+}
+
 static void on_signal(int number)
 {
     if (assay__stop_signal != 0)

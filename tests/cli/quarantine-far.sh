@@ -56,6 +56,15 @@ script 31 'kernel=* ns=10000 sd=0.01' 'kernel=fake_c threads=1 variant=0 crash_a
 expect 0 '*' '*' assay sweep --db "$db" --plugins "$WORK/plugins" --backend fake,far --op add --dtype f32 --shape n=64 --threads 1 --profile quick
 cp "$db" "$WORK/copy.db"
 script 33 'kernel=* ns=10000 sd=0.01'
+# A device that somebody else measures costs the host's nothing.
+cp "$db" "$WORK/held.db"
+db=$WORK/held.db
+export -f quarantine again
+export db ASSAY_LOCK_DIR=${ASSAY_LOCK_DIR:-$WORK}
+expect 1 '*fake/fake_c*right, lifted*far/fake_c*its device could not be used*' '*is being measured*' \
+    flock "$ASSAY_LOCK_DIR/assay-fake_0.lock" bash -c 'again --backend fake,far --no-wait'
+[ "$(number quarantine)" = 1 ] || fail "not one of two was lifted"
+db=$WORK/q.db
 expect 0 '*right, lifted*right, lifted*' '*' again --backend fake,far
 [ "$(number quarantine)" = 0 ] || fail "not both were lifted"
 db=$WORK/copy.db
