@@ -112,7 +112,8 @@ size_t assay__sweep_group_end(const sweep *s, size_t begin)
     return end;
 }
 
-/* A set of operands, and an output to copy poison from. */
+/* A set of operands, and an output to copy poison from: the least.  To rotate over several is tried
+ * as far as the same share of the memory goes, tuner/worker_apart.c. */
 static double bytes_there(const sweep_problem *p)
 {
     return input_bytes(p) +

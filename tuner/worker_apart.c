@@ -216,6 +216,23 @@ static assay_status take_memory(const assay__worker_problem *w, assay__worker_po
     return status;
 }
 
+/* Kernels need memory of the device, too: more than one set only as far as this share of it goes,
+ * where the device tells how much it has.  What a sweep lets through has room for one. */
+#define MEMORY_SHARE 0.75
+
+static size_t sets_with_room(const assay__worker_problem *w, const assay__worker_pool *p)
+{
+    assay_device_info info = {.struct_size = sizeof info};
+
+    if (assay__backend_device_info(p->apart, 0, &info) != ASSAY_OK || info.memory_bytes == 0)
+        return p->sets;
+    const double each = (double)w->in.total + (double)w->out.total;
+    const double room = MEMORY_SHARE * (double)info.memory_bytes - (double)w->out.total;
+    const double sets = room / each;
+
+    return sets >= (double)p->sets ? p->sets : sets >= 1 ? (size_t)sets : 1;
+}
+
 assay_status assay__apart_pool_make(assay__worker_problem *w, assay__worker_pool *p)
 {
     assay_status status;
@@ -224,6 +241,7 @@ assay_status assay__apart_pool_make(assay__worker_problem *w, assay__worker_pool
     if (p->near_output == NULL)
         return assay__fail(ASSAY_NOMEM, "%llu bytes for an output",
                            (unsigned long long)w->out.total);
+    p->sets = sets_with_room(w, p);
     while ((status = take_memory(w, p)) == ASSAY_NOMEM && p->sets > 1)
         p->sets /= 2;
     return status;

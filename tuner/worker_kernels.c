@@ -100,7 +100,8 @@ static assay_status open_for_kernel(assay__plugin *plugin)
 {
     const assay_status status = assay__plugin_open(plugin);
 
-    return status == ASSAY_DEVICE || status == ASSAY_NUMERIC || status == ASSAY_UNSUPPORTED
+    return status == ASSAY_DEVICE || status == ASSAY_DEVICE_LOST || status == ASSAY_NUMERIC ||
+                   status == ASSAY_UNSUPPORTED
                ? assay__fail_context(ASSAY_UNAVAILABLE, "backend %s cannot be opened",
                                      plugin->manifest->name)
                : status;

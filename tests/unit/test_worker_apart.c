@@ -161,6 +161,24 @@ START_TEST(apart_memory_that_ends_is_one_problem)
 }
 END_TEST
 
+/* A device that is small keeps room for kernels: sets and the poison take three quarters of it. */
+START_TEST(apart_rotation_leaves_room_for_kernels)
+{
+    json_t *reply;
+
+    fake_worker_begin("discrete=1; memory=2000000; kernel=* ns=1000", "3");
+    const double in = (double)fake_worker.prepared->in.total,
+                 out = (double)fake_worker.prepared->out.total;
+    must(stay(&reply));
+    ck_assert_int_eq(sets_of(reply), (json_int_t)((1500000 - out) / (in + out)));
+    fake_worker_end();
+    fake_worker_begin("discrete=1; memory=1; kernel=* ns=1000", "3");
+    must(stay(&reply));
+    ck_assert_int_eq(sets_of(reply), 1);
+    fake_worker_end();
+}
+END_TEST
+
 static int waits;
 
 static assay_status second_wait_is_short(assay_instance *instance)
@@ -277,6 +295,7 @@ int main(void)
     tcase_add_test(tcase, apart_stay_brings_the_output_back);
     tcase_add_test(tcase, apart_rotates_beyond_the_device_caches);
     tcase_add_test(tcase, apart_memory_that_ends_is_one_problem);
+    tcase_add_test(tcase, apart_rotation_leaves_room_for_kernels);
     tcase_add_test(tcase, apart_run_that_ends_without_memory_blames_nobody);
     tcase_add_test(tcase, apart_stay_behind_a_run_of_other_inputs);
     tcase_add_test(tcase, apart_inputs_that_were_written_to_are_found);
