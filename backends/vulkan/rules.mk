@@ -19,6 +19,8 @@ vulkan_buffer_bf16 := BF16s
 vulkan_types := f32 f16 bf16
 vulkan_from = -DX=$(vulkan_buffer_$(1)) -DGET=get_$(1)
 vulkan_to = -DY=$(vulkan_buffer_$(1)) -DPUT=put_$(1)
+# Elements of a vector: 16 bytes of the wider type.
+vulkan_lanes = -DLANES=$(if $(filter f32,$(1) $(2)),4,8) -DGET_LANES=get_lanes_$(1) -DPUT_LANES=put_lanes_$(2)
 vulkan_narrow = $(if $(filter-out f32,$(1)),-DNARROW)
 # Another compiler, of whatever date its file is, compiles all anew.
 unused := $(call stamp,vulkan_glslc.txt,$(vulkan_glslc) $(GLSLC_FLAGS))
@@ -34,10 +36,11 @@ $$(BUILD)/gen/vulkan/$(1).h: backends/vulkan/$(2).comp $$(wildcard backends/vulk
 endef
 vulkan_spirv :=
 $(foreach op,add relu exp gelu softmax layer_norm rms_norm sum_reduce,$(foreach t,$(vulkan_types),$(eval \
-    $(call vulkan_shader,$(op)_$(t),vulkan_$(op),$(call vulkan_from,$(t)) $(call vulkan_to,$(t)) $(call vulkan_narrow,$(t))))))
+    $(call vulkan_shader,$(op)_$(t),vulkan_$(op),$(call vulkan_from,$(t)) $(call vulkan_to,$(t)) $(call vulkan_narrow,$(t)) \
+        $(call vulkan_lanes,$(t),$(t))))))
 $(foreach f,$(vulkan_types),$(foreach t,$(vulkan_types),$(eval \
     $(call vulkan_shader,cast_$(f)_$(t),vulkan_cast,$(call vulkan_from,$(f)) $(call vulkan_to,$(t)) \
-        $(call vulkan_narrow,$(f) $(t)) $(if $(filter $(f),$(t)),-DSAME)))))
+        $(call vulkan_narrow,$(f) $(t)) $(call vulkan_lanes,$(f),$(t)) $(if $(filter $(f),$(t)),-DSAME)))))
 $(eval $(call vulkan_shader,matmul_f32,vulkan_matmul,))
 $(foreach p,empty copy fma,$(eval $(call vulkan_shader,probe_$(p),vulkan_probe_$(p),)))
 # What enters the hash of a shader beside its tokens: who compiles it, how, and for which types.

@@ -8,7 +8,14 @@
 #include "runtime/op_params.h"
 
 /* Places of tunables, and of specialization constants. */
-enum { VULKAN_WORKGROUP = 0, VULKAN_ELEMENTS = 1, VULKAN_ACROSS = 1 };
+enum { VULKAN_WORKGROUP = 0, VULKAN_ELEMENTS = 1, VULKAN_HELD = 1 };
+/* Shared memory of vulkan_rows.glsl. */
+enum { VULKAN_PAIR = 8, VULKAN_FEW = 16 };
+
+static inline uint32_t vulkan_shared_bytes(uint32_t workgroup)
+{
+    return (workgroup + VULKAN_FEW) * VULKAN_PAIR;
+}
 
 assay_status vulkan_add(const assay_launch *launch);
 assay_status vulkan_unary(const assay_launch *launch); /* relu, exp, gelu */

@@ -5,8 +5,58 @@
  * the first time is found among the differences, so that nothing cancels. */
 #extension GL_GOOGLE_include_directive : require
 #include "vulkan_types.glsl"
+#include "vulkan_vectors.glsl"
 #include "vulkan_rows.glsl"
 #include "vulkan_norm.glsl"
+
+/* The largest |x| and the sum of x as it is. */
+uvec2 first_pass(uint base)
+{
+    uint most = 0u;
+    float sum = 0.0;
+
+    for (uint piece = 0; piece < pieces_of_row(); piece++) {
+        load_piece(base, piece, 0.0);
+        most = max(most, magnitude_of_piece());
+        sum += sum_of_piece();
+    }
+    return group_most_and_sum(uvec2(most, floatBitsToUint(sum)));
+}
+
+float scaled_sum(uint base, float scale)
+{
+    float sum = 0.0;
+
+    if (HELD != 0u)
+        multiply_piece(scale);
+    for (uint piece = 0; piece < pieces_of_row(); piece++) {
+        scaled_piece_again(base, piece, scale);
+        sum += sum_of_piece();
+    }
+    return sum_of_group(sum);
+}
+
+/* Places beyond the row stay 0. */
+void subtract_from_piece(uint piece, float mean)
+{
+    [[unroll]] for (uint u = 0; u < PER; u++)
+        [[unroll]] for (uint k = 0; k < LANES; k++)
+            if (is_inside(piece, u, k))
+                held[u * LANES + k] -= mean;
+}
+
+/* Sums of the differences from the mean, and of their squares; those of what is held stay. */
+vec2 differences(uint base, float scale, float mean)
+{
+    vec2 sums = vec2(0.0);
+
+    for (uint piece = 0; piece < pieces_of_row(); piece++) {
+        scaled_piece_again(base, piece, scale);
+        subtract_from_piece(piece, mean);
+        sums += vec2(sum_of_piece(), squares_of_piece());
+    }
+    return sums_of_group(sums) / float(a.cols);
+}
 
 void main()
 {
@@ -15,20 +65,19 @@ void main()
     if (row >= a.rows)
         return;
     const uint base = row * a.cols;
-    const float scale = scale_of_row(magnitude_of_row(base));
-    float sum = 0.0, squares = 0.0;
-    for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG)
-        sum += LOAD(a.x, base + c) * scale;
-    const float mean = sum_of_group(sum) / float(a.cols);
-    sum = 0.0;
-    for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG) {
-        const float d = LOAD(a.x, base + c) * scale - mean;
-        sum += d;
-        squares += d * d;
+    const uvec2 found = first_pass(base);
+    const float scale = scale_of_row(found.x);
+    const float sum = is_ordinary(found.x) ? uintBitsToFloat(found.y) : scaled_sum(base, scale);
+    const float mean = sum / float(a.cols);
+    const vec2 means = differences(base, scale, mean);
+    const float rest = means.x, variance = max(means.y - rest * rest, 0.0);
+    const float by = reciprocal_of(sqrt(variance + eps_of_row(scale)));
+    for (uint piece = 0; piece < pieces_of_row(); piece++) {
+        scaled_piece_again(base, piece, scale);
+        if (HELD == 0u)
+            subtract_from_piece(piece, mean);
+        [[unroll]] for (uint i = 0; i < PER * LANES; i++)
+            held[i] = (held[i] - rest) * by;
+        store_piece(base, piece);
     }
-    const float rest = sum_of_group(sum) / float(a.cols);
-    const float variance = max(sum_of_group(squares) / float(a.cols) - rest * rest, 0.0);
-    const float deviation = sqrt(variance + eps_of_row(scale));
-    for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG)
-        STORE(a.y, base + c, ((LOAD(a.x, base + c) * scale - mean) - rest) / deviation);
 }

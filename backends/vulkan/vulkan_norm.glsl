@@ -9,16 +9,7 @@ layout(push_constant) uniform Arguments
     uint cols;
     float eps;
 } a;
-
-/* Largest |x| of the row, as bits; NaN and infinity are above all numbers. */
-uint magnitude_of_row(uint base)
-{
-    uint most = 0u;
-
-    for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG)
-        most = max(most, GET(a.x, base + c) & 0x7fffffffu);
-    return max_of_group(most);
-}
+#include "vulkan_held.glsl"
 
 /* Of a positive finite number: the power of two at or below it. */
 int exponent_of(uint bits)
@@ -26,11 +17,18 @@ int exponent_of(uint bits)
     return bits >= 0x00800000u ? int(bits >> 23) - 127 : findMSB(bits) - 149;
 }
 
+/* Of the largest |x| of a row, as bits: squares of 2^31 such neither overflow nor, where they
+ * count, vanish.  NaN and infinity are above all numbers. */
+bool is_ordinary(uint magnitude)
+{
+    return magnitude >= 0x30800000u && magnitude <= 0x53800000u; /* 2^-30 to 2^40 */
+}
+
 /* A power of two that brings the largest |x| near 2^20, so that sums of squares never overflow and
  * none vanishes that counts; eps, which it scales too, is kept below 2^102. */
 float scale_of_row(uint magnitude)
 {
-    if (magnitude >= 0x7f800000u || magnitude == 0u)
+    if (is_ordinary(magnitude) || magnitude >= 0x7f800000u || magnitude == 0u)
         return 1.0;
     const uint eps = floatBitsToUint(a.eps);
     int by = min(20 - exponent_of(magnitude), 126);
@@ -43,4 +41,56 @@ float scale_of_row(uint magnitude)
 float eps_of_row(float scale)
 {
     return floatBitsToUint(a.eps) != 0u ? max(a.eps * scale * scale, 1.17549435e-38) : 0.0;
+}
+
+/* ---- a piece in registers ---- */
+
+uint magnitude_of_piece()
+{
+    uint most = 0u;
+
+    [[unroll]] for (uint i = 0; i < PER * LANES; i++)
+        most = max(most, floatBitsToUint(held[i]) & 0x7fffffffu);
+    return most;
+}
+
+float sum_of_piece()
+{
+    float sum = 0.0;
+
+    [[unroll]] for (uint u = 0; u < PER; u++) {
+        float v[LANES];
+        [[unroll]] for (uint k = 0; k < LANES; k++)
+            v[k] = held[u * LANES + k];
+        sum += sum_of_lanes(v);
+    }
+    return sum;
+}
+
+float squares_of_piece()
+{
+    float sum = 0.0;
+
+    [[unroll]] for (uint u = 0; u < PER; u++) {
+        float v[LANES];
+        [[unroll]] for (uint k = 0; k < LANES; k++)
+            v[k] = held[u * LANES + k] * held[u * LANES + k];
+        sum += sum_of_lanes(v);
+    }
+    return sum;
+}
+
+void multiply_piece(float by)
+{
+    [[unroll]] for (uint i = 0; i < PER * LANES; i++)
+        held[i] *= by;
+}
+
+/* For all but the first pass over a row: what is held stays, also scaled. */
+void scaled_piece_again(uint base, uint piece, float scale)
+{
+    if (HELD == 0u) {
+        load_piece(base, piece, 0.0);
+        multiply_piece(scale);
+    }
 }

@@ -2,9 +2,10 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/vulkan/vulkan_norms.c -- layer_norm and rms_norm, a workgroup a row.
  *
- * Work model: rows x cols elements, read three or four times, of which all but the first come from
- * a cache where a row fits one. */
+ * Work model: rows x cols elements, read once where the invocations of a workgroup hold a row; else
+ * twice (rms) or three times, and once more where squares would leave the range of f32. */
 #include "backends/vulkan/vulkan_kernels.h"
+#include "backends/vulkan/vulkan_row_plan.h"
 
 typedef struct arguments {
     uint64_t x, y;
@@ -32,13 +33,16 @@ assay_status vulkan_norm(const assay_launch *launch)
                             .rows = (uint32_t)y->dims[0],
                             .cols = (uint32_t)y->dims[1],
                             .eps = (float)ASSAY__REAL(launch->problem, layer_norm_last_dim, eps)};
+    const vulkan_row_plan plan = vulkan_plan_row(
+        at[0], at[1], push.cols, VULKAN_VECTOR / (uint32_t)assay_dtype_bytes((assay_dtype)y->dtype),
+        workgroup, (uint32_t)launch->tunables[VULKAN_HELD]);
     const vulkan_work work = {
         .shader =
             vulkan_variant(is_layer ? VULKAN_SHADER_layer_norm_f32 : VULKAN_SHADER_rms_norm_f32, y),
-        .constants = {workgroup},
+        .constants = {workgroup, plan.vectors, plan.way, plan.is_held, plan.is_whole},
         .shape = {.groups = (uint64_t)y->dims[0],
                   .local = {workgroup, 1},
-                  .shared_bytes = workgroup * 4,
+                  .shared_bytes = vulkan_shared_bytes(workgroup),
                   .push_bytes = sizeof push},
         .push = &push};
     return vulkan_run(launch, &work);

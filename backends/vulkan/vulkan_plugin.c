@@ -14,6 +14,9 @@
 /* ---- tunables -------------------------------------------------------------------------------- */
 
 static const int64_t workgroup_values[] = {64, 128, 256};
+static const int64_t row_workgroup_values[] = {64, 128, 256, 512};
+static const int64_t held_wide_values[] = {0, 16};
+static const int64_t held_narrow_values[] = {0, 8};
 static const int64_t elements_values[] = {1, 2, 4, 8};
 static const int64_t side_values[] = {8, 16};
 static const int64_t each_values[] = {1, 2, 4, 8};
@@ -29,7 +32,20 @@ static const assay_tunable mapped[] = {
     WORKGROUP,
     {"elements", elements_values, COUNT(elements_values), 4, "elements an invocation"},
 };
-static const assay_tunable by_rows[] = {WORKGROUP};
+static const assay_tunable of_sums[] = {WORKGROUP};
+/* Of both widths 64 values an invocation. */
+#define HELD(values, most)                                                                  \
+    {"workgroup", row_workgroup_values, COUNT(row_workgroup_values), 128,                   \
+     "invocations a row; every device takes 128"},                                          \
+    {                                                                                       \
+        "held", values, COUNT(values), most,                                                \
+            "most vectors of 16 bytes that an invocation holds; a longer row is read again" \
+    }
+static const assay_tunable wide_rows[] = {HELD(held_wide_values, 16)};
+static const assay_tunable narrow_rows[] = {HELD(held_narrow_values, 8)};
+/* Not what is the same as another: rows too long to be held, invocations without a vector. */
+#define ROWS_CONSTRAINT \
+    "(held > 0 or cols <= 64*workgroup) and (workgroup <= 128 or cols >= 4*workgroup)"
 static const assay_tunable tiled[] = {
     {"side", side_values, COUNT(side_values), 16, "invocations a side of a square workgroup"},
     {"each", each_values, COUNT(each_values), 4, "rows and columns of C an invocation makes"},
@@ -65,18 +81,26 @@ static const assay_tunable tiled[] = {
         -1.0, -1.0, -1.0, -1.0, ASSAY_STABILITY_CONFIG \
     }
 
-#define ROW(name_, op_, shape_, t_, u_, few_, tunables_, sources_, run_)                           \
+#define ROW(name_, op_, shape_, t_, u_, few_, tunables_, sources_, run_) \
+    ROW_WITH(name_, op_, shape_, t_, u_, few_, tunables_, sources_, run_, NULL)
+#define ROW_WITH(name_, op_, shape_, t_, u_, few_, tunables_, sources_, run_, constraint_)         \
     {                                                                                              \
         .struct_size = sizeof(assay_kernel_desc), .name = name_, .op = ASSAY_OP_##op_,             \
         shape_(t_, u_), .default_rank = 50, .tunables = tunables_,                                 \
         .tunable_count = COUNT(tunables_), .can_run = few_, .sources = sources_, .claims = CLAIMS, \
-        .entry_point = #run_, .run = run_                                                          \
+        .entry_point = #run_, .run = run_, .constraint = constraint_                               \
     }
 #define EACH_TYPE(...) ROWS_OF(__VA_ARGS__)
 #define ROWS_OF(name_, op_, shape_, few_, tunables_, sources_, run_)                    \
     ROW(name_, op_, shape_, ASSAY_F32, ASSAY_F32, few_, tunables_, sources_, run_),     \
         ROW(name_, op_, shape_, ASSAY_F16, ASSAY_F16, few_, tunables_, sources_, run_), \
         ROW(name_, op_, shape_, ASSAY_BF16, ASSAY_BF16, few_, tunables_, sources_, run_)
+#define ALONG_ROW(name_, op_, t_, tunables_, sources_, run_) \
+    ROW_WITH(name_, op_, UNARY, t_, t_, FEW_ROWS, tunables_, sources_, run_, ROWS_CONSTRAINT)
+#define ALONG_ROWS(name_, op_, sources_, run_)                         \
+    ALONG_ROW(name_, op_, ASSAY_F32, wide_rows, sources_, run_),       \
+        ALONG_ROW(name_, op_, ASSAY_F16, narrow_rows, sources_, run_), \
+        ALONG_ROW(name_, op_, ASSAY_BF16, narrow_rows, sources_, run_)
 #define CAST(from, to) \
     ROW("vulkan_cast", cast, UNARY, from, to, FEW_N, mapped, cast_sources, vulkan_cast)
 #define CASTS(from) CAST(from, ASSAY_F32), CAST(from, ASSAY_F16), CAST(from, ASSAY_BF16)
@@ -106,13 +130,10 @@ static const assay_kernel_desc kernels[] = {
     CASTS(ASSAY_F32),
     CASTS(ASSAY_F16),
     CASTS(ASSAY_BF16),
-    EACH_TYPE("vulkan_softmax", softmax_last_dim, UNARY, FEW_ROWS, by_rows, softmax_sources,
-              vulkan_softmax),
-    EACH_TYPE("vulkan_layer_norm", layer_norm_last_dim, UNARY, FEW_ROWS, by_rows,
-              layer_norm_sources, vulkan_norm),
-    EACH_TYPE("vulkan_rms_norm", rms_norm_last_dim, UNARY, FEW_ROWS, by_rows, rms_norm_sources,
-              vulkan_norm),
-    EACH_TYPE("vulkan_sum_reduce", sum_reduce, UNARY, FEW_SUMS, by_rows, sum_reduce_sources,
+    ALONG_ROWS("vulkan_softmax", softmax_last_dim, softmax_sources, vulkan_softmax),
+    ALONG_ROWS("vulkan_layer_norm", layer_norm_last_dim, layer_norm_sources, vulkan_norm),
+    ALONG_ROWS("vulkan_rms_norm", rms_norm_last_dim, rms_norm_sources, vulkan_norm),
+    EACH_TYPE("vulkan_sum_reduce", sum_reduce, UNARY, FEW_SUMS, of_sums, sum_reduce_sources,
               vulkan_sum_reduce),
     ROW("vulkan_matmul", matmul, MATRICES, ASSAY_F32, ASSAY_F32, FEW_PRODUCTS, tiled,
         matmul_sources, vulkan_matmul),

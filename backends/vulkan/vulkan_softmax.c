@@ -2,8 +2,10 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/vulkan/vulkan_softmax.c -- softmax over rows, a workgroup a row.
  *
- * Work model: rows x cols elements, read three times, two exponentials each. */
+ * Work model: rows x cols elements, read once with an exponential each where the invocations of a
+ * workgroup hold a row; else read twice with two. */
 #include "backends/vulkan/vulkan_kernels.h"
+#include "backends/vulkan/vulkan_row_plan.h"
 
 typedef struct arguments {
     uint64_t x, y;
@@ -21,12 +23,16 @@ assay_status vulkan_softmax(const assay_launch *launch)
     ASSAY_TRY(vulkan_addresses(launch, at));
     const arguments push = {
         .x = at[0], .y = at[1], .rows = (uint32_t)y->dims[0], .cols = (uint32_t)y->dims[1]};
-    const vulkan_work work = {.shader = vulkan_variant(VULKAN_SHADER_softmax_f32, y),
-                              .constants = {workgroup},
-                              .shape = {.groups = push.rows,
-                                        .local = {workgroup, 1},
-                                        .shared_bytes = workgroup * 4,
-                                        .push_bytes = sizeof push},
-                              .push = &push};
+    const vulkan_row_plan plan = vulkan_plan_row(
+        at[0], at[1], push.cols, VULKAN_VECTOR / (uint32_t)assay_dtype_bytes((assay_dtype)y->dtype),
+        workgroup, (uint32_t)launch->tunables[VULKAN_HELD]);
+    const vulkan_work work = {
+        .shader = vulkan_variant(VULKAN_SHADER_softmax_f32, y),
+        .constants = {workgroup, plan.vectors, plan.way, plan.is_held, plan.is_whole},
+        .shape = {.groups = push.rows,
+                  .local = {workgroup, 1},
+                  .shared_bytes = vulkan_shared_bytes(workgroup),
+                  .push_bytes = sizeof push},
+        .push = &push};
     return vulkan_run(launch, &work);
 }

@@ -1,9 +1,12 @@
 #version 450
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* y = e^(x - max) / sum of e^(x - max) over each row; a row of -inf gives NaN. */
+/* y = e^(x - max) / sum of e^(x - max) over each row.  A row of -inf gives NaN by itself: -inf -
+ * -inf.  A NaN may be no maximum but reaches the sum.  Exponentials and sums are 2^24 times too
+ * large, which their quotients do not show. */
 #extension GL_GOOGLE_include_directive : require
 #include "vulkan_types.glsl"
+#include "vulkan_vectors.glsl"
 #include "vulkan_exp.glsl"
 #include "vulkan_rows.glsl"
 
@@ -14,14 +17,78 @@ layout(push_constant) uniform Arguments
     uint rows;
     uint cols;
 } a;
+#include "vulkan_held.glsl"
 
-float most_of_row(uint base)
+const uint MINUS_INFINITY = 0xff800000u;
+
+float most_of_piece()
 {
-    uint most = 0u;
+    float most = uintBitsToFloat(MINUS_INFINITY);
 
-    for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG)
-        most = max(most, key_of(GET(a.x, base + c)));
-    return uintBitsToFloat(bits_of_key(max_of_group(most)));
+    [[unroll]] for (uint u = 0; u < PER; u++) {
+        float m = held[u * LANES];
+        [[unroll]] for (uint k = 1; k < LANES; k++)
+            m = max(m, held[u * LANES + k]);
+        most = max(most, m);
+    }
+    return most;
+}
+
+/* Leaves the exponentials in the place of what they are of. */
+float sum_of_piece(float most)
+{
+    float sum = 0.0;
+
+    [[unroll]] for (uint u = 0; u < PER; u++) {
+        float e[LANES];
+        [[unroll]] for (uint k = 0; k < LANES; k++)
+            held[u * LANES + k] = e[k] = exp_scaled(held[u * LANES + k] - most);
+        sum += sum_of_lanes(e);
+    }
+    return sum;
+}
+
+void multiply_piece(float by)
+{
+    [[unroll]] for (uint i = 0; i < PER * LANES; i++)
+        held[i] *= by;
+}
+
+void row_in_registers(uint base)
+{
+    load_piece(base, 0u, uintBitsToFloat(MINUS_INFINITY));
+    const float most = most_of_group(most_of_piece());
+    multiply_piece(reciprocal_of(sum_of_group(sum_of_piece(most))));
+    store_piece(base, 0u);
+}
+
+/* What is subtracted where nothing but -inf has been seen: their share of any sum is 0. */
+float finite_most(float most)
+{
+    return floatBitsToUint(most) == MINUS_INFINITY ? 0.0 : most;
+}
+
+/* Read twice: a sum goes over to a larger maximum when one is met. */
+void row_in_pieces(uint base)
+{
+    float most = uintBitsToFloat(MINUS_INFINITY), sum = 0.0;
+
+    for (uint piece = 0; piece < pieces_of_row(); piece++) {
+        load_piece(base, piece, uintBitsToFloat(MINUS_INFINITY));
+        const float next = max(most, most_of_piece());
+        sum = sum * (exp_scaled(most - finite_most(next)) * EXP_UNSCALED) +
+              sum_of_piece(finite_most(next));
+        most = next;
+    }
+    const float of_row = most_of_group(most);
+    sum = sum_of_group(sum * (exp_scaled(most - finite_most(of_row)) * EXP_UNSCALED));
+    const float by = reciprocal_of(sum);
+    for (uint piece = 0; piece < pieces_of_row(); piece++) {
+        load_piece(base, piece, uintBitsToFloat(MINUS_INFINITY));
+        sum_of_piece(of_row);
+        multiply_piece(by);
+        store_piece(base, piece);
+    }
 }
 
 void main()
@@ -30,12 +97,8 @@ void main()
 
     if (row >= a.rows)
         return;
-    const uint base = row * a.cols;
-    const float most = most_of_row(base);
-    float sum = 0.0;
-    for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG)
-        sum += exp_f32(LOAD(a.x, base + c) - most);
-    sum = sum_of_group(sum);
-    for (uint c = gl_LocalInvocationID.x; c < a.cols; c += WG)
-        STORE(a.y, base + c, exp_f32(LOAD(a.x, base + c) - most) / sum);
+    if (HELD != 0u)
+        row_in_registers(row * a.cols);
+    else
+        row_in_pieces(row * a.cols);
 }

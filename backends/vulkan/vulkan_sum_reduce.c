@@ -32,7 +32,7 @@ assay_status vulkan_sum_reduce(const assay_launch *launch)
         .constants = {workgroup, is_across},
         .shape = {.groups = is_across ? (outputs + workgroup - 1) / workgroup : outputs,
                   .local = {workgroup, 1},
-                  .shared_bytes = workgroup * 4,
+                  .shared_bytes = vulkan_shared_bytes(workgroup),
                   .rounds = (uint64_t)x->dims[1] / (is_across ? 1 : workgroup) + 16,
                   .push_bytes = sizeof push},
         .push = &push};

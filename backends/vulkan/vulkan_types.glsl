@@ -43,19 +43,25 @@ layout(buffer_reference, std430, buffer_reference_align = 2) buffer BF16s
     uint16_t v[];
 };
 
-/* Exact. */
+/* Exact: a subnormal one as the difference of 2^-14 and of it above that. */
 uint f32_of_f16(uint h)
 {
-    const uint sign = (h & 0x8000u) << 16, exponent = h >> 10 & 31u, part = h & 0x3ffu;
+    const uint sign = (h & 0x8000u) << 16, part = (h & 0x7fffu) << 13;
+    const uint small = floatBitsToUint(uintBitsToFloat(part + 0x38800000u) - 6.103515625e-05);
 
-    if (exponent == 31u)
-        return sign | 0x7f800000u | part << 13;
-    if (exponent != 0u)
-        return sign | exponent + 112u << 23 | part << 13;
-    if (part == 0u)
-        return sign;
-    const uint top = uint(findMSB(part)); /* part * 2^-24 */
-    return sign | top + 103u << 23 | (part << 23u - top & 0x7fffffu);
+    return sign | (part < 0x00800000u    ? small
+                   : part >= 0x0f800000u ? part + 0x70000000u
+                                         : part + 0x38000000u);
+}
+
+/* a: no sign, below 2^-14. */
+uint subnormal_f16(uint a)
+{
+    if (a <= 0x33000000u) /* 2^-25 ties to 0 */
+        return 0u;
+    const uint part = (a & 0x7fffffu) | 0x800000u, by = 126u - (a >> 23);
+    const uint rest = part & (1u << by) - 1u, tie = 1u << by - 1u, whole = part >> by;
+    return whole + uint(rest > tie || (rest == tie && (whole & 1u) != 0u));
 }
 
 /* To nearest, ties to even; NaN stays NaN. */
@@ -63,24 +69,21 @@ uint f16_of_f32(uint b)
 {
     const uint sign = b >> 16 & 0x8000u, a = b & 0x7fffffffu;
 
-    if (a > 0x7f800000u)
-        return sign | 0x7e00u | (a >> 13 & 0x3ffu);
-    if (a >= 0x477ff000u) /* 65520 and above */
-        return sign | 0x7c00u;
-    if (a >= 0x38800000u) /* normal */
-        return sign | a + 0xfffu + (a >> 13 & 1u) - 0x38000000u >> 13;
-    if (a <= 0x33000000u) /* 2^-25 ties to 0 */
-        return sign;
-    const uint part = (a & 0x7fffffu) | 0x800000u, by = 126u - (a >> 23);
-    const uint rest = part & (1u << by) - 1u, tie = 1u << by - 1u, whole = part >> by;
-    return sign | whole + uint(rest > tie || (rest == tie && (whole & 1u) != 0u));
+    if (a < 0x38800000u)
+        return sign | subnormal_f16(a);
+    const uint rounded = a + 0xfffu + (a >> 13 & 1u) - 0x38000000u >> 13;
+    return sign | (a > 0x7f800000u ? 0x7e00u | (a >> 13 & 0x3ffu) : min(rounded, 0x7c00u));
+}
+
+/* Rounded as bf16, which is the upper half. */
+uint bf16_above(uint b)
+{
+    return is_nan_bits(b) ? b | 0x400000u : b + 0x7fffu + (b >> 16 & 1u);
 }
 
 uint bf16_of_f32(uint b)
 {
-    if (is_nan_bits(b))
-        return b >> 16 | 0x40u;
-    return b + 0x7fffu + (b >> 16 & 1u) >> 16;
+    return bf16_above(b) >> 16;
 }
 
 uint get_f16(F16s b, uint i)
