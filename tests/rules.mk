@@ -108,7 +108,7 @@ $(SHADOW): tests/plugins/shadow.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 test-plugins: $(SHADOW)
 $(BUILD)/tests/test_rivals: | $(SHADOW)
 
-# A Vulkan loader between the backend and the real one, for calls that are to fail.
+# A Vulkan loader between the backend and the real one, for calls that are to fail and for promises.
 VULKAN_BETWEEN := $(BUILD)/tests/fake_vulkan/between.so
 ifneq ($(filter vulkan,$(PLUGINS)),)
 $(VULKAN_BETWEEN): tests/fake_vulkan/vulkan_between.c $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
@@ -116,7 +116,7 @@ $(VULKAN_BETWEEN): tests/fake_vulkan/vulkan_between.c $(BUILD)/gen/flags.txt | $
 	$(call say,LINK $@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) -shared $(LDFLAGS_ALL) -Wl,--build-id=sha1 $< -o $@ -ldl
 test-plugins: $(VULKAN_BETWEEN)
-$(BUILD)/tests/test_vulkan_lost: | $(VULKAN_BETWEEN)
+$(BUILD)/tests/test_vulkan_lost $(BUILD)/tests/test_vulkan_vectors: | $(VULKAN_BETWEEN)
 else
 $(BUILD)/syntax/tests/fake_vulkan/%.ok: tests/fake_vulkan/%.c
 	@mkdir -p $(@D)

@@ -309,8 +309,11 @@ typedef struct vulkan_code {
 } vulkan_code;
 extern const vulkan_code vulkan_codes[VULKAN_SHADER_COUNT];
 
-/* The module with what the device offers of float controls for f32 switched on; the caller frees.
- * NULL: no memory, or no module. */
+/* Does the device promise to convert to and from f16 as integer arithmetic does: to nearest, with
+ * subnormals, NaN and infinities?  Modules then ask for it, and constant VULKAN_CONSTANTS is 1. */
+bool vulkan_promises_halves(const VkPhysicalDeviceFloatControlsProperties *floats);
+/* The module with what the device offers of float controls for f32, and f16, switched on; the
+ * caller frees. NULL: no memory, or no module. */
 uint32_t *vulkan_spirv_control(const uint32_t *words, size_t count,
                                const VkPhysicalDeviceFloatControlsProperties *floats, size_t *out);
 

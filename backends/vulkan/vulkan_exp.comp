@@ -4,6 +4,7 @@
 /* y = e^x. */
 #extension GL_GOOGLE_include_directive : require
 #include "vulkan_types.glsl"
+#include "vulkan_vectors.glsl"
 #include "vulkan_exp.glsl"
 
 #define MAP_BITS(b) floatBitsToUint(exp_f32(uintBitsToFloat(b)))

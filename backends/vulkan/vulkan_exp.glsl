@@ -9,7 +9,7 @@
 #ifndef VULKAN_EXP_GLSL
 #define VULKAN_EXP_GLSL
 
-const float EXP_ROUNDER = 12582912.0; /* its bits are 0x4b400000 */
+const float EXP_ROUNDER = 12582912.0; /* bits of sums with it: 0x4b400000 and n */
 const float EXP_LOG2_E = 1.44269504;
 
 /* e^r where x = r + rounded * ln2. */
@@ -26,29 +26,39 @@ float exp_of_rest(float x, float rounded)
     return p;
 }
 
-/* 2^n in two steps, so that subnormals are rounded once. */
-float exp_f32(float x)
-{
-    const float c = clamp(x, -104.0, 89.0); /* beyond: 0 and infinity; a NaN becomes anything */
-    precise float t = fma(c, EXP_LOG2_E, EXP_ROUNDER);
-    precise float rounded = t - EXP_ROUNDER;
-    const int n = floatBitsToInt(t) - 0x4b400000, half_of = n >> 1;
-    const float p = exp_of_rest(c, rounded);
-    precise float y = intBitsToFloat(floatBitsToInt(p) + (half_of << 23));
-    y = y * intBitsToFloat(n - half_of + 127 << 23);
-    return is_nan_bits(floatBitsToUint(x)) ? x : y;
-}
-
-/* 2^24 e^x for x <= 0, which has no subnormal results but 0; NaN stays NaN. */
 const float EXP_SCALED = 16777216.0, EXP_UNSCALED = 1.0 / 16777216.0;
 
+/* 2^24 e^x for x <= 0, which has no subnormal results but 0; NaN stays NaN.  Of results of 16 bits
+ * what exp2 may be off by is a hundredth of half a unit at the most, and a thousandth as a rule. */
 float exp_scaled(float x)
 {
+#ifdef NARROW
+    const float y = exp2(fma(x, EXP_LOG2_E, 24.0));
+#else
     const float rounder = EXP_ROUNDER + 151.0; /* 127 + 24: the exponent as bits have it */
     precise float t = fma(x, EXP_LOG2_E, rounder);
     precise float rounded = t - rounder;
     precise float y = exp_of_rest(x, rounded) * uintBitsToFloat(floatBitsToUint(t) << 23);
+#endif
     return x < -104.0 ? 0.0 : y;
+}
+
+/* Below 0 by way of 2^24 e^x, above by e^x / 2: in range until the last product rounds. */
+float exp_f32(float x)
+{
+    const float last = x < 0.0 ? EXP_UNSCALED : 2.0;
+#ifdef NARROW
+    precise float y = exp2(fma(x, EXP_LOG2_E, x < 0.0 ? 24.0 : -1.0)) * last;
+    return x < -104.0 ? 0.0 : y;
+#else
+    const float c = clamp(x, -104.0, 89.0); /* beyond: 0 and infinity; a NaN becomes anything */
+    const float rounder = EXP_ROUNDER + (x < 0.0 ? 151.0 : 126.0);
+    precise float t = fma(c, EXP_LOG2_E, rounder);
+    precise float rounded = t - rounder;
+    precise float y = exp_of_rest(c, rounded) * uintBitsToFloat(floatBitsToUint(t) << 23);
+    y = y * last;
+    return isnan(x) ? x : y;
+#endif
 }
 
 #endif

@@ -4,7 +4,8 @@
  * piece, which is loaded once; else each pass loads them anew.
  *
  * Which element is whose depends on the number of columns, never on where operands lie: sums have
- * the same order, and results the same bits, by vectors and by single elements. */
+ * the same order, and results the same bits, by vectors and by single elements.  Hence `precise`,
+ * too: what a driver fuses may differ between two pipelines of a shader. */
 layout(constant_id = 1) const uint PER = 4;
 layout(constant_id = 2) const uint WAY = 0; /* one of these, see vulkan_row_plan.h */
 layout(constant_id = 3) const uint HELD = 0;
@@ -74,9 +75,35 @@ void store_piece(uint base, uint piece)
     }
 }
 
-/* Neighbours first. */
-float sum_of_lanes(float v[LANES])
+void multiply_piece(float by)
 {
+    [[unroll]] for (uint i = 0; i < PER * LANES; i++) {
+        precise float product = held[i] * by;
+        held[i] = product;
+    }
+}
+
+/* As NaN the one that is plain enough for bf16_plain: of rows that may have some. */
+void quieten_piece()
+{
+    [[unroll]] for (uint i = 0; i < PER * LANES; i++)
+        held[i] = isnan(held[i]) ? uintBitsToFloat(0x7fc00000u) : held[i];
+}
+
+/* y = by * what is held; where `by` is no number above 0, or infinite, NaN may come of it. */
+void store_product(uint base, uint piece, float by)
+{
+    multiply_piece(by);
+    if (!(by > 0.0 && by < uintBitsToFloat(0x7f800000u)))
+        quieten_piece();
+    store_piece(base, piece);
+}
+
+/* By halves. */
+float sum_of_lanes(float of[LANES])
+{
+    precise float v[LANES] = of;
+
     [[unroll]] for (uint s = LANES / 2; s > 0; s >>= 1)
         [[unroll]] for (uint i = 0; i < s; i++)
             v[i] += v[i + s];
@@ -87,6 +114,7 @@ float sum_of_lanes(float v[LANES])
 float reciprocal_of(float x)
 {
     const float r = 1.0 / x;
+    precise float nearer = fma(fma(-x, r, 1.0), r, r);
 
-    return x > 0.0 && floatBitsToUint(x) < 0x7f800000u ? fma(fma(-x, r, 1.0), r, r) : r;
+    return x > 0.0 && floatBitsToUint(x) < 0x7f800000u ? nearer : r;
 }

@@ -8,7 +8,9 @@
 #include "runtime/op_params.h"
 
 /* Places of tunables, and of specialization constants. */
-enum { VULKAN_WORKGROUP = 0, VULKAN_ELEMENTS = 1, VULKAN_HELD = 1 };
+enum { VULKAN_WORKGROUP = 0, VULKAN_VECTORS = 1, VULKAN_HELD = 1 };
+/* Bytes that an invocation loads at once, of aligned operands. */
+enum { VULKAN_VECTOR = 16 };
 /* Shared memory of vulkan_rows.glsl. */
 enum { VULKAN_PAIR = 8, VULKAN_FEW = 16 };
 

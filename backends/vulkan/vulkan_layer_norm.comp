@@ -5,6 +5,7 @@
  * the first time is found among the differences, so that nothing cancels. */
 #extension GL_GOOGLE_include_directive : require
 #include "vulkan_types.glsl"
+#define BF16_ABOVE bf16_plain
 #include "vulkan_vectors.glsl"
 #include "vulkan_rows.glsl"
 #include "vulkan_norm.glsl"
@@ -13,7 +14,7 @@
 uvec2 first_pass(uint base)
 {
     uint most = 0u;
-    float sum = 0.0;
+    precise float sum = 0.0;
 
     for (uint piece = 0; piece < pieces_of_row(); piece++) {
         load_piece(base, piece, 0.0);
@@ -25,7 +26,7 @@ uvec2 first_pass(uint base)
 
 float scaled_sum(uint base, float scale)
 {
-    float sum = 0.0;
+    precise float sum = 0.0;
 
     if (HELD != 0u)
         multiply_piece(scale);
@@ -40,15 +41,17 @@ float scaled_sum(uint base, float scale)
 void subtract_from_piece(uint piece, float mean)
 {
     [[unroll]] for (uint u = 0; u < PER; u++)
-        [[unroll]] for (uint k = 0; k < LANES; k++)
+        [[unroll]] for (uint k = 0; k < LANES; k++) {
+            precise float difference = held[u * LANES + k] - mean;
             if (is_inside(piece, u, k))
-                held[u * LANES + k] -= mean;
+                held[u * LANES + k] = difference;
+        }
 }
 
 /* Sums of the differences from the mean, and of their squares; those of what is held stay. */
 vec2 differences(uint base, float scale, float mean)
 {
-    vec2 sums = vec2(0.0);
+    precise vec2 sums = vec2(0.0);
 
     for (uint piece = 0; piece < pieces_of_row(); piece++) {
         scaled_piece_again(base, piece, scale);
@@ -70,14 +73,14 @@ void main()
     const float sum = is_ordinary(found.x) ? uintBitsToFloat(found.y) : scaled_sum(base, scale);
     const float mean = sum / float(a.cols);
     const vec2 means = differences(base, scale, mean);
-    const float rest = means.x, variance = max(means.y - rest * rest, 0.0);
-    const float by = reciprocal_of(sqrt(variance + eps_of_row(scale)));
+    const float rest = means.x;
+    precise float variance = max(means.y - rest * rest, 0.0) + eps_of_row(scale);
+    const float by = reciprocal_of(sqrt(variance));
     for (uint piece = 0; piece < pieces_of_row(); piece++) {
         scaled_piece_again(base, piece, scale);
         if (HELD == 0u)
             subtract_from_piece(piece, mean);
-        [[unroll]] for (uint i = 0; i < PER * LANES; i++)
-            held[i] = (held[i] - rest) * by;
-        store_piece(base, piece);
+        subtract_from_piece(piece, rest);
+        store_product(base, piece, by);
     }
 }

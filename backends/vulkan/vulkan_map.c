@@ -2,8 +2,10 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* backends/vulkan/vulkan_map.c -- ops element by element: add, relu, exp, gelu, cast.
  *
- * Work model: n elements, one read an operand, one write; limited by memory. */
+ * Work model: n elements, one read an operand, one write, 16 bytes at a time where operands are
+ * aligned; limited by memory. */
 #include "backends/vulkan/vulkan_kernels.h"
+#include "backends/vulkan/vulkan_map_plan.h"
 
 /* As the shaders' push constants lie in memory. */
 typedef struct two_operands {
@@ -16,18 +18,25 @@ typedef struct three_operands {
     uint32_t n, unused;
 } three_operands;
 
-static assay_status run(const assay_launch *launch, vulkan_shader shader, uint64_t n,
-                        const void *push, uint32_t push_bytes)
+static assay_status run(const assay_launch *launch, vulkan_shader shader, const uint64_t *at,
+                        uint64_t n, const void *push, uint32_t push_bytes)
 {
     const uint32_t workgroup = (uint32_t)launch->tunables[VULKAN_WORKGROUP];
-    const uint32_t elements = (uint32_t)launch->tunables[VULKAN_ELEMENTS];
-    const uint64_t each = (uint64_t)workgroup * elements;
-    const vulkan_work work = {.shader = shader,
-                              .constants = {workgroup, elements},
-                              .shape = {.groups = (n + each - 1) / each,
-                                        .local = {workgroup, 1},
-                                        .push_bytes = push_bytes},
-                              .push = push};
+    const uint32_t vectors = (uint32_t)launch->tunables[VULKAN_VECTORS];
+    vulkan_mapped operands[ASSAY_MAX_OPERANDS];
+
+    for (uint32_t i = 0; i < launch->operand_count; i++)
+        operands[i] = (vulkan_mapped){
+            at[i], (uint32_t)assay_dtype_bytes((assay_dtype)launch->operands[i].dtype)};
+    const uint64_t each =
+        (uint64_t)workgroup * vectors * vulkan_map_lanes(operands, launch->operand_count);
+    const vulkan_work work = {
+        .shader = shader,
+        .constants = {workgroup, vectors, vulkan_map_is_aligned(operands, launch->operand_count)},
+        .shape = {.groups = (n + each - 1) / each,
+                  .local = {workgroup, 1},
+                  .push_bytes = push_bytes},
+        .push = push};
 
     return vulkan_run(launch, &work);
 }
@@ -41,7 +50,7 @@ static assay_status run_unary(const assay_launch *launch, vulkan_shader shader)
         return ASSAY_OK;
     ASSAY_TRY(vulkan_addresses(launch, at));
     const two_operands push = {.x = at[0], .y = at[1], .n = (uint32_t)n};
-    return run(launch, shader, n, &push, sizeof push);
+    return run(launch, shader, at, n, &push, sizeof push);
 }
 
 assay_status vulkan_add(const assay_launch *launch)
@@ -53,7 +62,7 @@ assay_status vulkan_add(const assay_launch *launch)
         return ASSAY_OK;
     ASSAY_TRY(vulkan_addresses(launch, at));
     const three_operands push = {.a = at[0], .b = at[1], .y = at[2], .n = (uint32_t)n};
-    return run(launch, vulkan_variant(VULKAN_SHADER_add_f32, &launch->operands[2]), n, &push,
+    return run(launch, vulkan_variant(VULKAN_SHADER_add_f32, &launch->operands[2]), at, n, &push,
                sizeof push);
 }
 

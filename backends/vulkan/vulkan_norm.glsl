@@ -18,7 +18,8 @@ int exponent_of(uint bits)
 }
 
 /* Of the largest |x| of a row, as bits: squares of 2^31 such neither overflow nor, where they
- * count, vanish.  NaN and infinity are above all numbers. */
+ * count, vanish.  Infinity is above all numbers; a NaN, which may
+ * be above or passed over, is in every sum. */
 bool is_ordinary(uint magnitude)
 {
     return magnitude >= 0x30800000u && magnitude <= 0x53800000u; /* 2^-30 to 2^40 */
@@ -47,19 +48,19 @@ float eps_of_row(float scale)
 
 uint magnitude_of_piece()
 {
-    uint most = 0u;
+    float most = 0.0;
 
     [[unroll]] for (uint i = 0; i < PER * LANES; i++)
-        most = max(most, floatBitsToUint(held[i]) & 0x7fffffffu);
-    return most;
+        most = max(most, abs(held[i]));
+    return floatBitsToUint(most) & 0x7fffffffu;
 }
 
 float sum_of_piece()
 {
-    float sum = 0.0;
+    precise float sum = 0.0;
 
     [[unroll]] for (uint u = 0; u < PER; u++) {
-        float v[LANES];
+        precise float v[LANES];
         [[unroll]] for (uint k = 0; k < LANES; k++)
             v[k] = held[u * LANES + k];
         sum += sum_of_lanes(v);
@@ -69,21 +70,15 @@ float sum_of_piece()
 
 float squares_of_piece()
 {
-    float sum = 0.0;
+    precise float sum = 0.0;
 
     [[unroll]] for (uint u = 0; u < PER; u++) {
-        float v[LANES];
+        precise float v[LANES];
         [[unroll]] for (uint k = 0; k < LANES; k++)
             v[k] = held[u * LANES + k] * held[u * LANES + k];
         sum += sum_of_lanes(v);
     }
     return sum;
-}
-
-void multiply_piece(float by)
-{
-    [[unroll]] for (uint i = 0; i < PER * LANES; i++)
-        held[i] *= by;
 }
 
 /* For all but the first pass over a row: what is held stays, also scaled. */

@@ -135,15 +135,17 @@ static VkResult make_module(const vulkan_device *d, const vulkan_code *code, VkS
 
 static VkResult make_handle(const vulkan_device *d, VkShaderModule module, vulkan_pipeline *p)
 {
-    VkSpecializationMapEntry entries[VULKAN_CONSTANTS];
+    enum { COUNT = VULKAN_CONSTANTS + 1 };
+    VkSpecializationMapEntry entries[COUNT];
+    uint32_t values[COUNT];
 
-    for (uint32_t i = 0; i < VULKAN_CONSTANTS; i++)
+    memcpy(values, p->constants, sizeof p->constants);
+    values[VULKAN_CONSTANTS] = vulkan_promises_halves(&d->found->floats);
+    for (uint32_t i = 0; i < COUNT; i++)
         entries[i] = (VkSpecializationMapEntry){
             .constantID = i, .offset = i * (uint32_t)sizeof(uint32_t), .size = sizeof(uint32_t)};
-    const VkSpecializationInfo constants = {.mapEntryCount = VULKAN_CONSTANTS,
-                                            .pMapEntries = entries,
-                                            .dataSize = sizeof p->constants,
-                                            .pData = p->constants};
+    const VkSpecializationInfo constants = {
+        .mapEntryCount = COUNT, .pMapEntries = entries, .dataSize = sizeof values, .pData = values};
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,

@@ -17,7 +17,7 @@ static const int64_t workgroup_values[] = {64, 128, 256};
 static const int64_t row_workgroup_values[] = {64, 128, 256, 512};
 static const int64_t held_wide_values[] = {0, 16};
 static const int64_t held_narrow_values[] = {0, 8};
-static const int64_t elements_values[] = {1, 2, 4, 8};
+static const int64_t vectors_values[] = {1, 2, 4};
 static const int64_t side_values[] = {8, 16};
 static const int64_t each_values[] = {1, 2, 4, 8};
 
@@ -30,7 +30,8 @@ static const int64_t each_values[] = {1, 2, 4, 8};
 /* The orders are those of the places in vulkan_kernels.h, and of vulkan_matmul.c. */
 static const assay_tunable mapped[] = {
     WORKGROUP,
-    {"elements", elements_values, COUNT(elements_values), 4, "elements an invocation"},
+    {"vectors", vectors_values, COUNT(vectors_values), 2,
+     "vectors of 16 bytes an invocation, loaded before the first is used"},
 };
 static const assay_tunable of_sums[] = {WORKGROUP};
 /* Of both widths 64 values an invocation. */

@@ -4,6 +4,7 @@
 /* y = x where x > 0, else +0; NaN stays. */
 #extension GL_GOOGLE_include_directive : require
 #include "vulkan_types.glsl"
+#include "vulkan_vectors.glsl"
 
 uint relu_bits(uint b)
 {

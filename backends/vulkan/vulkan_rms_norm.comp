@@ -4,6 +4,7 @@
 /* y = x / sqrt(mean(x^2) + eps) over each row. */
 #extension GL_GOOGLE_include_directive : require
 #include "vulkan_types.glsl"
+#define BF16_ABOVE bf16_plain
 #include "vulkan_vectors.glsl"
 #include "vulkan_rows.glsl"
 #include "vulkan_norm.glsl"
@@ -12,7 +13,7 @@
 uvec2 first_pass(uint base)
 {
     uint most = 0u;
-    float squares = 0.0;
+    precise float squares = 0.0;
 
     for (uint piece = 0; piece < pieces_of_row(); piece++) {
         load_piece(base, piece, 0.0);
@@ -24,7 +25,7 @@ uvec2 first_pass(uint base)
 
 float scaled_squares(uint base, float scale)
 {
-    float squares = 0.0;
+    precise float squares = 0.0;
 
     if (HELD != 0u)
         multiply_piece(scale);
@@ -46,10 +47,10 @@ void main()
     const float scale = scale_of_row(found.x);
     const float squares =
         is_ordinary(found.x) ? uintBitsToFloat(found.y) : scaled_squares(base, scale);
-    const float by = reciprocal_of(sqrt(squares / float(a.cols) + eps_of_row(scale)));
+    precise float mean = squares / float(a.cols) + eps_of_row(scale);
+    const float by = reciprocal_of(sqrt(mean));
     for (uint piece = 0; piece < pieces_of_row(); piece++) {
         scaled_piece_again(base, piece, scale);
-        multiply_piece(by);
-        store_piece(base, piece);
+        store_product(base, piece, by);
     }
 }

@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 enum {
-    VULKAN_VECTOR = 16, /* bytes */
-    VULKAN_AHEAD = 4    /* vectors that are loaded at once where a row is not held */
+    VULKAN_AHEAD = 4 /* vectors that are loaded at once where a row is not held */
 };
 
 typedef enum vulkan_way {
@@ -36,7 +35,7 @@ static inline vulkan_row_plan vulkan_plan_row(uint64_t x, uint64_t y, uint32_t c
     const uint32_t all = (cols - 1) / lanes + 1, each = (all - 1) / workgroup + 1;
     const bool is_held = each <= most;
     const uint32_t vectors = is_held || each < VULKAN_AHEAD ? each : VULKAN_AHEAD;
-    const bool is_aligned = (x | y) % VULKAN_VECTOR == 0;
+    const bool is_aligned = (x | y) % 16 == 0;
 
     return (vulkan_row_plan){.vectors = vectors,
                              .way = cols % lanes != 0 ? VULKAN_BY_SPREAD

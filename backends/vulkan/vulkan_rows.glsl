@@ -40,12 +40,13 @@ shared uvec2 joined[FEW];
 
 uvec2 join_sums(uvec2 a, uvec2 b)
 {
-    return floatBitsToUint(uintBitsToFloat(a) + uintBitsToFloat(b));
+    precise vec2 sums = uintBitsToFloat(a) + uintBitsToFloat(b);
+    return floatBitsToUint(sums);
 }
 
 uvec2 join_most_and_sum(uvec2 a, uvec2 b)
 {
-    return uvec2(max(a.x, b.x), floatBitsToUint(uintBitsToFloat(a.y) + uintBitsToFloat(b.y)));
+    return uvec2(max(a.x, b.x), join_sums(a, b).y);
 }
 
 /* Of floats; where one is NaN it may be either. */

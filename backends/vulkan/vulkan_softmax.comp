@@ -6,6 +6,7 @@
  * large, which their quotients do not show. */
 #extension GL_GOOGLE_include_directive : require
 #include "vulkan_types.glsl"
+#define BF16_ABOVE bf16_plain
 #include "vulkan_vectors.glsl"
 #include "vulkan_exp.glsl"
 #include "vulkan_rows.glsl"
@@ -37,10 +38,10 @@ float most_of_piece()
 /* Leaves the exponentials in the place of what they are of. */
 float sum_of_piece(float most)
 {
-    float sum = 0.0;
+    precise float sum = 0.0;
 
     [[unroll]] for (uint u = 0; u < PER; u++) {
-        float e[LANES];
+        precise float e[LANES];
         [[unroll]] for (uint k = 0; k < LANES; k++)
             held[u * LANES + k] = e[k] = exp_scaled(held[u * LANES + k] - most);
         sum += sum_of_lanes(e);
@@ -48,18 +49,11 @@ float sum_of_piece(float most)
     return sum;
 }
 
-void multiply_piece(float by)
-{
-    [[unroll]] for (uint i = 0; i < PER * LANES; i++)
-        held[i] *= by;
-}
-
 void row_in_registers(uint base)
 {
     load_piece(base, 0u, uintBitsToFloat(MINUS_INFINITY));
     const float most = most_of_group(most_of_piece());
-    multiply_piece(reciprocal_of(sum_of_group(sum_of_piece(most))));
-    store_piece(base, 0u);
+    store_product(base, 0u, reciprocal_of(sum_of_group(sum_of_piece(most))));
 }
 
 /* What is subtracted where nothing but -inf has been seen: their share of any sum is 0. */
@@ -71,7 +65,8 @@ float finite_most(float most)
 /* Read twice: a sum goes over to a larger maximum when one is met. */
 void row_in_pieces(uint base)
 {
-    float most = uintBitsToFloat(MINUS_INFINITY), sum = 0.0;
+    float most = uintBitsToFloat(MINUS_INFINITY);
+    precise float sum = 0.0;
 
     for (uint piece = 0; piece < pieces_of_row(); piece++) {
         load_piece(base, piece, uintBitsToFloat(MINUS_INFINITY));
@@ -86,8 +81,7 @@ void row_in_pieces(uint base)
     for (uint piece = 0; piece < pieces_of_row(); piece++) {
         load_piece(base, piece, uintBitsToFloat(MINUS_INFINITY));
         sum_of_piece(of_row);
-        multiply_piece(by);
-        store_piece(base, piece);
+        store_product(base, piece, by);
     }
 }
 

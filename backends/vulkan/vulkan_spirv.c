@@ -26,12 +26,11 @@ enum {
     MODE_DENORM_PRESERVE = 4459,
     MODE_SIGNED_ZERO_INF_NAN_PRESERVE = 4461,
     MODE_ROUNDING_MODE_RTE = 4462,
-    WIDTH = 32,
-    CONTROLS = 3
+    CONTROLS = 6
 };
 
 typedef struct control {
-    uint32_t capability, mode;
+    uint32_t capability, mode, width;
     bool is_on;
 } control;
 
@@ -66,20 +65,42 @@ static bool find_layout(const uint32_t *words, size_t count, layout *out)
     return out->capabilities > 0 && out->modes > 0;
 }
 
-uint32_t *vulkan_spirv_control(const uint32_t *words, size_t count,
-                               const VkPhysicalDeviceFloatControlsProperties *floats, size_t *out)
+bool vulkan_promises_halves(const VkPhysicalDeviceFloatControlsProperties *floats)
+{
+    const VkShaderFloatControlsIndependence all = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+
+    return floats->shaderDenormPreserveFloat16 && floats->denormBehaviorIndependence == all &&
+           floats->shaderRoundingModeRTEFloat16 && floats->roundingModeIndependence == all &&
+           floats->shaderSignedZeroInfNanPreserveFloat16;
+}
+
+static void list_controls(const VkPhysicalDeviceFloatControlsProperties *floats,
+                          control list[CONTROLS])
 {
     /* Where widths depend on one another one alone may not be set. */
     const VkShaderFloatControlsIndependence none = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
-    const control controls[CONTROLS] = {
-        {CAPABILITY_DENORM_PRESERVE, MODE_DENORM_PRESERVE,
+    const bool halves = vulkan_promises_halves(floats);
+    const control all[CONTROLS] = {
+        {CAPABILITY_DENORM_PRESERVE, MODE_DENORM_PRESERVE, 32,
          floats->shaderDenormPreserveFloat32 && floats->denormBehaviorIndependence != none},
-        {CAPABILITY_SIGNED_ZERO_INF_NAN_PRESERVE, MODE_SIGNED_ZERO_INF_NAN_PRESERVE,
+        {CAPABILITY_SIGNED_ZERO_INF_NAN_PRESERVE, MODE_SIGNED_ZERO_INF_NAN_PRESERVE, 32,
          floats->shaderSignedZeroInfNanPreserveFloat32},
-        {CAPABILITY_ROUNDING_MODE_RTE, MODE_ROUNDING_MODE_RTE,
-         floats->shaderRoundingModeRTEFloat32 && floats->roundingModeIndependence != none}};
+        {CAPABILITY_ROUNDING_MODE_RTE, MODE_ROUNDING_MODE_RTE, 32,
+         floats->shaderRoundingModeRTEFloat32 && floats->roundingModeIndependence != none},
+        {CAPABILITY_DENORM_PRESERVE, MODE_DENORM_PRESERVE, 16, halves},
+        {CAPABILITY_SIGNED_ZERO_INF_NAN_PRESERVE, MODE_SIGNED_ZERO_INF_NAN_PRESERVE, 16, halves},
+        {CAPABILITY_ROUNDING_MODE_RTE, MODE_ROUNDING_MODE_RTE, 16, halves}};
+
+    memcpy(list, all, sizeof all);
+}
+
+uint32_t *vulkan_spirv_control(const uint32_t *words, size_t count,
+                               const VkPhysicalDeviceFloatControlsProperties *floats, size_t *out)
+{
+    control controls[CONTROLS];
     layout l;
 
+    list_controls(floats, controls);
     if (!find_layout(words, count, &l))
         return NULL;
     uint32_t *made = malloc((count + CONTROLS * 6) * sizeof *made);
@@ -99,7 +120,7 @@ uint32_t *vulkan_spirv_control(const uint32_t *words, size_t count,
             made[at++] = 4u << 16 | OP_EXECUTION_MODE;
             made[at++] = l.entry;
             made[at++] = controls[i].mode;
-            made[at++] = WIDTH;
+            made[at++] = controls[i].width;
         }
     memcpy(made + at, words + l.modes, (count - l.modes) * sizeof *made);
     *out = at + count - l.modes;

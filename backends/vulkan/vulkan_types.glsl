@@ -75,10 +75,15 @@ uint f16_of_f32(uint b)
     return sign | (a > 0x7f800000u ? 0x7e00u | (a >> 13 & 0x3ffu) : min(rounded, 0x7c00u));
 }
 
-/* Rounded as bf16, which is the upper half. */
+/* Rounded as bf16, which is the upper half; of NaN those alone whose lower half is 0. */
+uint bf16_plain(uint b)
+{
+    return b + 0x7fffu + (b >> 16 & 1u);
+}
+
 uint bf16_above(uint b)
 {
-    return is_nan_bits(b) ? b | 0x400000u : b + 0x7fffu + (b >> 16 & 1u);
+    return isnan(uintBitsToFloat(b)) ? b | 0x400000u : bf16_plain(b);
 }
 
 uint bf16_of_f32(uint b)

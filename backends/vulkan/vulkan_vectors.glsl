@@ -7,6 +7,11 @@
 
 #extension GL_EXT_control_flow_attributes : require
 
+/* Who stores no NaN but plain ones says so. */
+#ifndef BF16_ABOVE
+#define BF16_ABOVE bf16_above
+#endif
+
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Fours
 {
     uvec4 v[];
@@ -36,12 +41,28 @@ void put_lanes_f32(F32s b, uint i, uint bits[LANES])
 #endif
 
 #ifdef NARROW
+/* 1: the device promises of its own conversions what ours do, see vulkan_pipeline.c. */
+layout(constant_id = 5) const uint HALVES = 0;
+
+uvec2 two_f32_of_f16(uint w)
+{
+    return HALVES != 0u ? floatBitsToUint(unpackHalf2x16(w))
+                        : uvec2(f32_of_f16(w & 0xffffu), f32_of_f16(w >> 16));
+}
+
+uint two_f16_of_f32(uint low, uint high)
+{
+    return HALVES != 0u ? packHalf2x16(uintBitsToFloat(uvec2(low, high)))
+                        : f16_of_f32(low) | f16_of_f32(high) << 16;
+}
+
 void get_lanes_f16(F16s b, uint i, out uint bits[LANES])
 {
     const NARROW_VECTOR w = NARROW_VECTORS(b).v[i];
     [[unroll]] for (uint k = 0; k < LANES / 2; k++) {
-        bits[2 * k] = f32_of_f16(w[k] & 0xffffu);
-        bits[2 * k + 1] = f32_of_f16(w[k] >> 16);
+        const uvec2 two = two_f32_of_f16(w[k]);
+        bits[2 * k] = two.x;
+        bits[2 * k + 1] = two.y;
     }
 }
 
@@ -58,7 +79,7 @@ void put_lanes_f16(F16s b, uint i, uint bits[LANES])
 {
     NARROW_VECTOR w;
     [[unroll]] for (uint k = 0; k < LANES / 2; k++)
-        w[k] = f16_of_f32(bits[2 * k]) | f16_of_f32(bits[2 * k + 1]) << 16;
+        w[k] = two_f16_of_f32(bits[2 * k], bits[2 * k + 1]);
     NARROW_VECTORS(b).v[i] = w;
 }
 
@@ -66,7 +87,7 @@ void put_lanes_bf16(BF16s b, uint i, uint bits[LANES])
 {
     NARROW_VECTOR w;
     [[unroll]] for (uint k = 0; k < LANES / 2; k++)
-        w[k] = bf16_above(bits[2 * k]) >> 16 | bf16_above(bits[2 * k + 1]) & 0xffff0000u;
+        w[k] = BF16_ABOVE(bits[2 * k]) >> 16 | BF16_ABOVE(bits[2 * k + 1]) & 0xffff0000u;
     NARROW_VECTORS(b).v[i] = w;
 }
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/fake_vulkan/vulkan_between.c -- a Vulkan loader that hands everything to the real one, but
- * for calls of a device that a test has asked to fail, and notes what is recorded.
+ * for calls of a device that a test has asked to fail, notes what is recorded, and makes promises.
  *
  * Drivers fail when nobody can wait for it: ASSAY_VULKAN names this file, and the test says which
- * call fails, after how many, and with what. */
+ * call fails, after how many, and with what.  ASSAY_BETWEEN_HALVES=1: the device promises all of
+ * f16, which llvmpipe keeps but for a promise. */
 #define VK_NO_PROTOTYPES
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <vulkan/vulkan.h>
 
@@ -153,6 +155,23 @@ static VKAPI_ATTR void VKAPI_CALL between_DestroyInstance(VkInstance instance,
     real_DestroyInstance(instance, by);
 }
 
+static PFN_vkGetPhysicalDeviceProperties2 real_properties;
+
+static VKAPI_ATTR void VKAPI_CALL between_properties(VkPhysicalDevice device,
+                                                     VkPhysicalDeviceProperties2 *out)
+{
+    real_properties(device, out);
+    for (VkBaseOutStructure *at = out->pNext; at != NULL; at = at->pNext)
+        if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
+            VkPhysicalDeviceFloatControlsProperties *f = (void *)at;
+            f->denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+            f->roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+            f->shaderDenormPreserveFloat16 = VK_TRUE;
+            f->shaderRoundingModeRTEFloat16 = VK_TRUE;
+            f->shaderSignedZeroInfNanPreserveFloat16 = VK_TRUE;
+        }
+}
+
 PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name)
 {
     if (real_instance_proc == NULL) {
@@ -169,6 +188,11 @@ PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name)
     const PFN_vkVoidFunction found = real_instance_proc(instance, name);
     TAKE(CreateInstance)
     TAKE(DestroyInstance)
+    if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 &&
+        getenv("ASSAY_BETWEEN_HALVES") != NULL) {
+        real_properties = (PFN_vkGetPhysicalDeviceProperties2)found;
+        return (PFN_vkVoidFunction)between_properties;
+    }
     if (strcmp(name, "vkGetDeviceProcAddr") != 0)
         return found;
     real_device_proc = (PFN_vkGetDeviceProcAddr)found;

@@ -7,8 +7,10 @@
 #include "backends/vulkan/vulkan_cache_header.h"
 #include "backends/vulkan/vulkan_heap.h"
 #include "backends/vulkan/vulkan_limits.h"
+#include "backends/vulkan/vulkan_map_plan.h"
 #include "backends/vulkan/vulkan_memory_type.h"
 #include "backends/vulkan/vulkan_order.h"
+#include "backends/vulkan/vulkan_row_plan.h"
 #include "backends/vulkan/vulkan_ticks.h"
 
 /* ---- memory ---- */
@@ -303,6 +305,58 @@ START_TEST(heap_joins_what_is_given_back)
 }
 END_TEST
 
+/* ---- rows ---- */
+
+/* Of a workgroup of 64 that may hold 8 vectors an invocation. */
+static const struct row_plan {
+    uint64_t x, y;
+    uint32_t cols, lanes;
+    vulkan_row_plan plan;
+} row_plans[] = {
+    {256, 512, 4, 4, {1, VULKAN_BY_VECTORS, true, false}},
+    {256, 512, 256, 4, {1, VULKAN_BY_VECTORS, true, true}},
+    {256, 512, 260, 4, {2, VULKAN_BY_VECTORS, true, false}},
+    {256, 512, 2048, 4, {8, VULKAN_BY_VECTORS, true, true}},
+    {256, 512, 2052, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, false}},
+    {256, 512, 3072, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, true}},
+    {256, 512, 2048, 8, {4, VULKAN_BY_VECTORS, true, true}},
+    {260, 512, 2048, 4, {8, VULKAN_BY_SINGLES, true, true}},
+    {256, 514, 2048, 8, {4, VULKAN_BY_SINGLES, true, true}},
+    {256, 512, 2047, 4, {8, VULKAN_BY_SPREAD, true, false}},
+    {260, 514, 2044, 8, {4, VULKAN_BY_SPREAD, true, false}}, /* rows of whole words, not vectors */
+    {256, 512, 1, 4, {1, VULKAN_BY_SPREAD, true, false}},
+    {256, 512, 2147483644, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, false}},
+};
+
+START_TEST(maps_take_vectors_where_all_operands_are_aligned)
+{
+    vulkan_mapped same[3] = {{256, 4}, {16, 4}, {32, 4}}, narrow[2] = {{16, 2}, {512, 2}};
+    vulkan_mapped mixed[2] = {{256, 4}, {264, 2}};
+
+    ck_assert(vulkan_map_lanes(same, 3) == 4 && vulkan_map_is_aligned(same, 3));
+    same[2].at = 40;
+    ck_assert(!vulkan_map_is_aligned(same, 3) && vulkan_map_is_aligned(same, 2));
+    ck_assert(vulkan_map_lanes(narrow, 2) == 8 && vulkan_map_is_aligned(narrow, 2));
+    narrow[0].at = 8;
+    ck_assert(!vulkan_map_is_aligned(narrow, 2));
+    ck_assert(vulkan_map_lanes(mixed, 2) == 4 && vulkan_map_is_aligned(mixed, 2));
+    mixed[1].at = 260;
+    ck_assert(!vulkan_map_is_aligned(mixed, 2));
+}
+END_TEST
+
+START_TEST(rows_are_held_as_far_as_they_fit)
+{
+    const struct row_plan *t = &row_plans[_i];
+    const vulkan_row_plan got = vulkan_plan_row(t->x, t->y, t->cols, t->lanes, 64, 8);
+
+    ck_assert_uint_eq(got.vectors, t->plan.vectors);
+    ck_assert_int_eq((int)got.way, (int)t->plan.way);
+    ck_assert(got.is_held == t->plan.is_held && got.is_whole == t->plan.is_whole);
+    ck_assert(!vulkan_plan_row(t->x, t->y, t->cols, t->lanes, 64, 0).is_held);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("vulkan_parts");
@@ -315,6 +369,9 @@ int main(void)
     tcase_add_test(all, ticks_take_the_period);
     tcase_add_test(all, limits_are_kept_exactly);
     tcase_add_test(all, limits_fold_grids);
+    tcase_add_test(all, maps_take_vectors_where_all_operands_are_aligned);
+    tcase_add_loop_test(all, rows_are_held_as_far_as_they_fit, 0,
+                        (int)(sizeof row_plans / sizeof row_plans[0]));
     tcase_add_test(all, cache_header_is_looked_at_whole);
     tcase_add_test(all, cache_file_is_whole_or_nothing);
     tcase_add_test(all, order_is_by_type_then_uuid);
