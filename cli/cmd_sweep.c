@@ -486,6 +486,31 @@ static void tell_rejected(const assay__sweep_summary *s)
                 kept_out(s));
 }
 
+/* Where what is around timed calls goes, and the parent's part between stays: the largest first. */
+#define LEAST_PHASE 0.005
+
+static void tell_phases(const assay__sweep_summary *s)
+{
+    bool told[ASSAY__PHASES] = {false};
+    const char *before = "beside the calls: ";
+
+    for (;;) {
+        int most = -1;
+        for (int i = 0; i < ASSAY__PHASES; i++)
+            if (!told[i] && s->phase_share[i] >= LEAST_PHASE &&
+                (most < 0 || s->phase_share[i] > s->phase_share[most]))
+                most = i;
+        if (most < 0)
+            break;
+        told[most] = true;
+        fprintf(stderr, "%s%s %s", before, assay__phase_text((assay__phase)most),
+                assay__format_percent(s->phase_share[most]).text);
+        before = ", ";
+    }
+    if (strcmp(before, ", ") == 0)
+        fputc('\n', stderr);
+}
+
 static void print_summary(const view *v, const assay__sweep_options *o,
                           const assay__sweep_summary *s)
 {
@@ -536,6 +561,7 @@ static void print_summary(const view *v, const assay__sweep_options *o,
             assay__format_duration(s->oracle_s).text, assay__format_duration(s->compare_s).text,
             assay__format_duration(s->peaks_s).text,
             s->peaks_reused ? " (those of the store hold)" : "");
+    tell_phases(s);
     if (o->profile->says[0] != '\0')
         fprintf(stderr, "note: %s\n", o->profile->says);
 }

@@ -77,6 +77,18 @@ void assay__progress_print(const assay__progress *p, bool is_json, size_t column
     free(line);
 }
 
+/* Those that took time. */
+static void put_phases(json_t *row, const assay__sweep_summary *s, int *bad)
+{
+    json_t *all = json_object();
+
+    *bad |= (int)assay__json_put_take(row, "phases", all);
+    for (int i = 0; *bad == 0 && i < ASSAY__PHASES; i++)
+        if (s->phase_share[i] > 0)
+            *bad |= (int)assay__json_put_real(all, assay__phase_name((assay__phase)i),
+                                              s->phase_share[i]);
+}
+
 void assay__summary_json(const assay__sweep_summary *s, FILE *to)
 {
     const struct {
@@ -111,6 +123,7 @@ void assay__summary_json(const assay__sweep_summary *s, FILE *to)
         bad |= (int)assay__json_put_real(row, "around_share", s->around_share);
         bad |= (int)assay__json_put_real(row, "starts_share", s->starts_share);
         bad |= (int)assay__json_put_int(row, "workers", (int64_t)s->workers);
+        put_phases(row, s, &bad);
     }
     bad |= (int)assay__json_put_real(row, "aa_floor", s->aa_floor);
     if (bad == 0)

@@ -460,6 +460,8 @@ static assay_status run(sweep *s)
     s->summary->checked_share = s->checked_s / stays_s;
     s->summary->around_share = s->around_s / stays_s;
     s->summary->starts_share = s->starts_s / stays_s;
+    for (int i = 0; i < ASSAY__PHASES; i++)
+        s->summary->phase_share[i] = s->phase_s[i] / stays_s;
     /* An error that ended the sweep matters more than one in closing its row. */
     if (assay__db_end_sweep(s->db, s->sweep_row, s->summary->stop_reason, s->aa_floor) != ASSAY_OK)
         return status != ASSAY_OK ? status : ASSAY_DB;

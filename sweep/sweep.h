@@ -14,6 +14,7 @@
 #include "runtime/store.h"
 #include "tuner/profile.h"
 #include "tuner/shape_set.h"
+#include "tuner/worker_phases.h"
 
 typedef struct assay__progress {
     size_t problems_done, problems_total;
@@ -127,9 +128,11 @@ typedef struct assay__sweep_summary {
     double checked_share;          /* of the same: inside calls whose results were checked */
     double around_share;           /* of the same: what timed calls need before and after them */
     double starts_share;           /* of the same: starting workers and ending them */
-    size_t workers;                /* of visits, that were started */
-    double oracle_s;               /* computing expected results */
-    double compare_s;              /* comparing what kernels gave with them */
+    double phase_share[ASSAY__PHASES]; /* of the same: what around_share is made of, as far as
+                                          workers tell, and what the parent does between stays */
+    size_t workers;                    /* of visits, that were started */
+    double oracle_s;                   /* computing expected results */
+    double compare_s;                  /* comparing what kernels gave with them */
     double peaks_s;    /* measuring what the machine can do at most, or checking that it holds */
     bool peaks_reused; /* from the store */
     double aa_floor;   /* gain that equals show here beyond their intervals; NaN: too few pairs */

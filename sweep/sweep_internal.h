@@ -252,9 +252,10 @@ typedef struct sweep {
     size_t equal_count;
     double aa_floor; /* of this machine, from them; NaN: too few */
     double begin_s, timed_ns, checked_s;
-    double around_s; /* in requests for timed calls, but outside of these */
-    double starts_s; /* starting workers of visits, preparing them, and ending them */
-    double step_s;   /* the last stay ended then */
+    double around_s;               /* in requests for timed calls, but outside of these */
+    double starts_s;               /* starting workers of visits, preparing them, and ending them */
+    double phase_s[ASSAY__PHASES]; /* of around_s by the worker's word; judging, storing */
+    double step_s;                 /* the last stay ended then */
     double noise_logs, noise_count; /* of a variant's visits over the ones before them */
     /* Screened times, and the least that the peaks allow for the same: sums. */
     double ratio_sum, ratio_least, ratio_count;

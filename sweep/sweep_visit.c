@@ -249,6 +249,14 @@ static json_t *time_request(const sweep *s, const sweep_problem *p, const sweep_
     return request;
 }
 
+/* What the worker does not tell of is the way to it and back. */
+static void add_around(sweep *s, const json_t *reply, double seconds)
+{
+    s->around_s += seconds;
+    if (json_object_get(reply, "phases") != NULL)
+        s->phase_s[ASSAY__PHASE_asking] += fmax(0, seconds - assay__phases_add(reply, s->phase_s));
+}
+
 static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker *w,
                                    const char *kind, stay *out)
 {
@@ -263,11 +271,12 @@ static assay_status time_candidate(sweep *s, sweep_problem *p, sweep_candidate *
         assay__sweep_note_leak(s, p, c, reply);
     if (status == ASSAY_OK)
         status = read_stay(s, reply, p, c, out);
-    json_decref(reply);
     /* What failed does not say what its calls took, and may have hung until its limit. */
     const double took_s = assay__sweep_now_s(s) - begin_s;
     s->timed_ns += status == ASSAY_OK ? out->called_ns : 1e9 * took_s;
-    s->around_s += status == ASSAY_OK ? fmax(0, took_s - 1e-9 * out->called_ns) : 0;
+    if (status == ASSAY_OK)
+        add_around(s, reply, fmax(0, took_s - 1e-9 * out->called_ns));
+    json_decref(reply);
     return status;
 }
 
@@ -424,6 +433,14 @@ static assay_status book_stay(sweep *s, const sweep_problem *p, sweep_candidate 
     return ASSAY_OK;
 }
 
+static double end_phase(sweep *s, assay__phase phase, double begin_s)
+{
+    const double now_s = assay__sweep_now_s(s);
+
+    s->phase_s[phase] += now_s - begin_s;
+    return now_s;
+}
+
 static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assay__worker **w,
                             const char *kind)
 {
@@ -431,12 +448,15 @@ static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assa
     assay_status status = take_stay(s, p, c, *w, kind, &t);
 
     /* Before anything is booked: what fails here may be tried again. */
+    double begin_s = assay__sweep_now_s(s);
     if (status == ASSAY_OK)
         status = assay__sweep_recheck(s, p, c, w, (size_t)t.shown_set);
+    begin_s = end_phase(s, ASSAY__PHASE_judging, begin_s);
     if (status == ASSAY_OK)
         status = book_stay(s, p, c, &t, kind);
     if (status == ASSAY_OK)
         status = put_visit(s, p, c, &t, kind);
+    (void)end_phase(s, ASSAY__PHASE_storing, begin_s);
     if (status == ASSAY_OK)
         s->summary->measured++;
     clear_stay(&t);

@@ -35,7 +35,9 @@
  *                                                       speed [as above, by now], worker [what the
  *                                                       system counted], where the device has
  *                                                       sensors device, device_flags, device_mhz
- *                                                       (tuner/worker_sense.h); in the output
+ *                                                       (tuner/worker_sense.h), phases? [what
+ *                                                       went by beside the calls,
+ *                                                       tuner/worker_phases.h]; in the output
  *                                                       file an output that is not as expected,
  *                                                       else the last, and shown_set, the inputs
  *            other?, other_expected? [digest]             that it is of: 0, or `other`, when one
@@ -74,6 +76,7 @@
 #include "tuner/arena.h"
 #include "tuner/load.h"
 #include "tuner/protocol.h"
+#include "tuner/worker_phases.h"
 #include "tuner/worker_sense.h"
 
 #define ASSAY__WORKER_SETS (ASSAY__PROTOCOL_FDS - 2)
@@ -93,6 +96,7 @@ typedef struct assay__worker_problem {
     bool is_ready; /* a device apart was found to be usable */
     int arena;     /* memory that workers share one after another; -1: none */
     int64_t arena_begin;
+    assay__phases phases;             /* of the stay under way */
     struct assay__worker_pool *pool;  /* borrowed: the one in use; NULL until something is timed */
     struct assay__worker_pool *pools; /* owned, a list: the host's, and one of each device apart */
 } assay__worker_problem;

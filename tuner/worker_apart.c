@@ -273,6 +273,7 @@ static assay_status fill_first(assay__worker_problem *w, assay__worker_pool *p)
 
 assay_status assay__apart_pool_fill(assay__worker_problem *w, assay__worker_pool *p, size_t sets)
 {
+    const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_sets);
     if (p->filled == 0)
         ASSAY_TRY(fill_first(w, p));
     if (sets > p->filled) {
@@ -283,9 +284,12 @@ assay_status assay__apart_pool_fill(assay__worker_problem *w, assay__worker_pool
                                   p->operands + i * w->problem.dtype_count));
         p->filled = sets;
     }
+    (void)assay__phases_go(&w->phases, ASSAY__PHASE_poison);
     ASSAY_TRY(assay__apart_pool_poison(w, p, 0));
     ASSAY_TRY(spread(p->apart, p->far_outputs, w->out.total, sets));
-    return assay__backend_synchronize(p->apart);
+    const assay_status status = assay__backend_synchronize(p->apart);
+    (void)assay__phases_go(&w->phases, from);
+    return status;
 }
 
 double assay__apart_pool_cool(const assay__worker_problem *w, assay__worker_pool *p, size_t sets)

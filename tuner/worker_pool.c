@@ -162,8 +162,11 @@ assay_status assay__worker_pool_aim(assay__worker_problem *w, const assay__worke
     if (p->apart != NULL) {
         ASSAY_TRY(assay__apart_pool_fill(w, p, sets));
     } else {
+        const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_sets);
         ASSAY_TRY(fill(p, w, sets));
+        (void)assay__phases_go(&w->phases, ASSAY__PHASE_poison);
         poison_all(w, p, sets);
+        (void)assay__phases_go(&w->phases, from);
     }
     for (size_t i = 0; i < sets; i++)
         p->launches[i] = (assay_launch){.struct_size = sizeof(assay_launch),
@@ -247,6 +250,31 @@ static void show(assay__worker_problem *w, const char *output)
         memcpy((char *)w->output + w->out.offset, output + w->out.offset, (size_t)w->out.bytes);
 }
 
+/* The output of set `at`; is it the expected one? */
+static assay_status look(assay__worker_problem *w, size_t at, const char *expected, char **output,
+                         bool *as_expected)
+{
+    const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_fetch);
+
+    ASSAY_TRY(assay__worker_pool_output(w, at, output));
+    (void)assay__phases_go(&w->phases, ASSAY__PHASE_hash);
+    if (expected != NULL)
+        *as_expected =
+            assay__worker_output_is(*output + w->out.offset, (size_t)w->out.bytes, expected);
+    (void)assay__phases_go(&w->phases, from);
+    return ASSAY_OK;
+}
+
+static assay_status look_at_inputs(assay__worker_problem *w, size_t at)
+{
+    const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_inputs);
+
+    ASSAY_TRY(assay__worker_place(w, 0)); /* another set may have been run since */
+    ASSAY_TRY(assay__apart_pool_intact(w, w->pool, at));
+    (void)assay__phases_go(&w->phases, from);
+    return ASSAY_OK;
+}
+
 /* Of a timed run goes back what will be judged: the first of its newest outputs that is not the
  * expected one, which all must be since all had the same inputs; else the last.  Of calls that read
  * their output each had another. */
@@ -261,16 +289,13 @@ assay_status assay__worker_pool_show(assay__worker_problem *w, size_t sets, size
     if (assay__reads_output(&w->problem))
         expected = NULL;
     *as_expected = expected != NULL;
-    for (size_t i = 0; *as_expected && i < used && i * bytes <= LOOKED_BYTES; i++, looked++) {
-        ASSAY_TRY(assay__worker_pool_output(w, (last + sets - i) % sets, &output));
-        *as_expected = assay__worker_output_is(output + w->out.offset, bytes, expected);
-    }
+    for (size_t i = 0; *as_expected && i < used && i * bytes <= LOOKED_BYTES; i++, looked++)
+        ASSAY_TRY(look(w, (last + sets - i) % sets, expected, &output, as_expected));
     /* Of a large one that came from a device it is here already. */
     if (expected == NULL || (*as_expected && looked > 1))
-        ASSAY_TRY(assay__worker_pool_output(w, last, &output));
+        ASSAY_TRY(look(w, last, NULL, &output, as_expected));
+    const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_fetch);
     show(w, output);
-    if (w->pool->apart == NULL)
-        return ASSAY_OK;
-    ASSAY_TRY(assay__worker_place(w, 0)); /* another set may have been run since */
-    return assay__apart_pool_intact(w, w->pool, last);
+    (void)assay__phases_go(&w->phases, from);
+    return w->pool->apart == NULL ? ASSAY_OK : look_at_inputs(w, last);
 }

@@ -9,6 +9,7 @@
 #include "runtime/error.h"
 #include "runtime/noise_words.h"
 #include "tuner/worker_apart.h"
+#include "tuner/worker_phases.h"
 
 /* ---- reading ---- */
 
@@ -54,9 +55,12 @@ static void read_sensors(const assay__backend *backend, assay__sense_reading *ou
     *out = (assay__sense_reading){.is_done = true};
     if (assay__backend_metrics(backend, list, METRICS_MAX, &count) != ASSAY_OK)
         return;
-    for (size_t i = 0; i < count && i < METRICS_MAX; i++)
+    for (size_t i = 0; i < count && i < METRICS_MAX; i++) {
         if (assay__sense_is_sensor(list[i].name))
             keep(&list[i], out);
+        if (assay__phases_knows(list[i].name))
+            out->costs = i + 1;
+    }
 }
 
 /* ---- a stay ---- */

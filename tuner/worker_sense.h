@@ -33,6 +33,7 @@ typedef struct assay__sense_reading {
     assay_metric list[ASSAY__SENSORS];
     size_t count;
     bool is_done;     /* somebody asked, whatever came of it */
+    size_t costs;     /* metrics up to the last that says what measuring costs; 0: none does */
     double clock_mhz; /* 0: not known */
     bool has_reasons;
     uint64_t reasons; /* 0: none, or not known */

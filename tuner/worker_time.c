@@ -53,7 +53,23 @@ typedef struct timing {
     bool is_held;
     assay__guard_held held; /* after the first call */
     size_t held_calls;      /* since then */
+    assay__phases *phases;  /* borrowed: of the problem */
 } timing;
+
+/* Into the time of calls, and out of that beside them. */
+static void add_called(timing *t, double ns)
+{
+    t->called_ns += ns;
+    assay__phases_called(t->phases, ns);
+}
+
+static void sense_span(timing *t)
+{
+    const assay__phase from = assay__phases_go(t->phases, ASSAY__PHASE_sensors);
+
+    assay__sense_span(&t->sense);
+    (void)assay__phases_go(t->phases, from);
+}
 
 static void take_span(void *cookie, double span_ns, size_t inner)
 {
@@ -72,19 +88,33 @@ static void take_span(void *cookie, double span_ns, size_t inner)
     }
     t->last_ns = span_ns / (double)inner;
     t->total_ns += span_ns;
-    t->called_ns += span_ns;
+    add_called(t, span_ns);
     if (t->samples == NULL)
         return;
     json_array_append_new(t->samples, json_real(t->last_ns));
     if (t->switched != NULL)
         json_array_append_new(t->switched, json_integer(assay__switches_more(&t->switches)));
-    assay__sense_span(&t->sense);
+    sense_span(t);
     if (t->speeds == NULL)
         return;
     const double speed = t->core.speed(t->core.cookie);
     t->newest_speed = speed;
     assay__clock_guard_saw(&t->guard, speed);
     json_array_append_new(t->speeds, json_real(speed));
+}
+
+/* Also of spans that failed. */
+static assay_status call_measure(const assay__worker_kernel *k, timing *t,
+                                 const assay_measure *what, assay_clock_info *clock)
+{
+    const assay__phase from =
+        assay__phases_go(t->phases, t->samples != NULL ? ASSAY__PHASE_spans : ASSAY__PHASE_warm);
+    const assay_status status = t->calls ? assay__backend_measure_calls(k->backend, what, clock)
+                                         : assay__backend_measure(k->backend, what, clock);
+
+    t->called_ns += assay__phases_measured(t->phases);
+    (void)assay__phases_go(t->phases, from);
+    return status;
 }
 
 static assay_status measure(const assay__worker_kernel *k, const assay__worker_pool *p, timing *t,
@@ -101,9 +131,7 @@ static assay_status measure(const assay__worker_kernel *k, const assay__worker_p
                                 .sink = take_span,
                                 .cookie = t};
 
-    ASSAY_TRY(assay__worker_blame(k->backend,
-                                  t->calls ? assay__backend_measure_calls(k->backend, &what, clock)
-                                           : assay__backend_measure(k->backend, &what, clock)));
+    ASSAY_TRY(assay__worker_blame(k->backend, call_measure(k, t, &what, clock)));
     if (!(clock->resolution_ns >= 0 && clock->resolution_ns < 1e18 && clock->overhead_ns >= 0 &&
           clock->overhead_ns < 1e18 && (unsigned)clock->quality <= ASSAY_TIMING_COUNTERS))
         return assay__fail(ASSAY_NUMERIC,
@@ -320,7 +348,7 @@ static assay_status call_with_other(assay__worker_problem *w, const assay__worke
     if (status == ASSAY_OK)
         status = assay__backend_synchronize(k->backend);
     if (!t->core.is_scripted) /* time passes in timed calls alone there */
-        t->called_ns += now_ns() - begin;
+        add_called(t, now_ns() - begin);
     ASSAY_TRY(assay__worker_blame(k->backend, status));
     ASSAY_TRY(assay__worker_pool_output(w, at, &output));
     *shown = expected == NULL ||
@@ -399,8 +427,11 @@ static assay_status take_spans(run *r, size_t spans, json_t *samples)
 
     t->samples = NULL;
     ASSAY_TRY(assay__worker_pool_aim(r->w, r->k, r->some.sets));
-    if (r->cache != ASSAY_CACHE_HOT)
+    if (r->cache != ASSAY_CACHE_HOT) {
+        const assay__phase from = assay__phases_go(t->phases, ASSAY__PHASE_cool);
         t->cold_bytes = assay__worker_pool_cool(r->w, r->some.sets);
+        (void)assay__phases_go(t->phases, from);
+    }
     if (!t->is_endless)
         ASSAY_TRY(lead_in(r->k, &r->some, t, r->cache, &r->clock));
     if (t->inner == 0) {
@@ -437,7 +468,8 @@ static assay_status load_device(run *r, double *took_ns)
     calls = calls < LOAD_CALLS ? calls : LOAD_CALLS;
     ASSAY_TRY(assay__sense_load(&t->sense, r->k->desc->run, r->w->pool->launches, calls));
     *took_ns = t->core.is_scripted ? (double)calls * t->last_ns : now_ns() - begin;
-    t->called_ns += calls > 0 ? *took_ns : 0;
+    if (calls > 0)
+        add_called(t, *took_ns);
     t->held_calls += calls;
     return ASSAY_OK;
 }
@@ -463,6 +495,14 @@ static assay_status warm_device(run *r)
     return ASSAY_OK;
 }
 
+static void wait_ns(timing *t, double ns)
+{
+    const assay__phase from = assay__phases_go(t->phases, ASSAY__PHASE_pauses);
+
+    t->core.pause(t->core.cookie, ns);
+    (void)assay__phases_go(t->phases, from);
+}
+
 /* Waits, and warms up again, or gives up. */
 static assay_status wait_for_clock(run *r, size_t slow)
 {
@@ -473,7 +513,7 @@ static assay_status wait_for_clock(run *r, size_t slow)
     t->gave_up = !assay__clock_guard_wait(&t->guard, lost_ns, &pause_ns);
     if (t->gave_up)
         return ASSAY_OK;
-    t->core.pause(t->core.cookie, pause_ns);
+    wait_ns(t, pause_ns);
     t->samples = NULL;
     ASSAY_TRY(
         probe(r->k, &r->some, t, calls_in(t->warm_ns, t->last_ns), 0, 1, r->cache, &r->clock));
@@ -523,7 +563,7 @@ static bool wait_for_calm(run *r, const json_t *samples)
         return false;
     }
     t->calm_from = json_array_size(samples);
-    t->core.pause(t->core.cookie, burst_pause_ns[t->retakes++]);
+    wait_ns(t, burst_pause_ns[t->retakes++]);
     return true;
 }
 
@@ -710,6 +750,9 @@ static assay_status reply_timing(const run *r, json_t *reply)
     if (t->gave_up)
         json_object_set_new(reply, "low_clock", json_string(is_device_low(t) ? "device" : "core"));
     ASSAY_TRY(assay__sense_reply(&t->sense, reply));
+    /* On a scripted clock time passes in calls alone. */
+    if (!t->core.is_scripted)
+        ASSAY_TRY(assay__phases_reply(t->phases, reply));
     return reply_rejected(t, reply);
 }
 
@@ -749,7 +792,12 @@ static assay_status read_request(assay__worker_state *s, json_t *request, assay_
                .cache = hot ? ASSAY_CACHE_HOT : ASSAY_CACHE_ROTATE,
                .history = &s->clocks,
                .seed = (uint64_t)json_integer_value(json_object_get(request, "seed"))};
-    return assay__worker_pool_use(s->prepared, k->backend, hot ? 0 : rotate);
+    t->phases = &s->prepared->phases;
+    assay__phases_begin(t->phases, k->backend);
+    (void)assay__phases_go(t->phases, ASSAY__PHASE_sets);
+    const assay_status status = assay__worker_pool_use(s->prepared, k->backend, hot ? 0 : rotate);
+    (void)assay__phases_go(t->phases, ASSAY__PHASE_other);
+    return status;
 }
 
 assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t *reply)
@@ -760,8 +808,11 @@ assay_status assay__worker_time(assay__worker_state *s, json_t *request, json_t 
     run r;
 
     ASSAY_TRY(read_request(s, request, &k, &t, &r));
+    (void)assay__phases_go(t.phases, ASSAY__PHASE_sensors);
     assay__sense_begin(&t.sense, k.backend,
                        json_number_value(json_object_get(request, "device_mhz")));
+    assay__phases_ask(t.phases, t.sense.before.costs);
+    (void)assay__phases_go(t.phases, ASSAY__PHASE_other);
     status = time_and_tell(&r, request, reply);
     assay__sense_clear(&t.sense);
     json_decref(t.speeds);

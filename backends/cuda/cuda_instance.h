@@ -133,7 +133,10 @@ typedef struct cuda_clock {
     X(modules)            \
     X(compilations)       \
     X(losses)             \
-    X(recoveries)
+    X(recoveries)         \
+    X(measure_graph_ns)   \
+    X(measure_record_ns)  \
+    X(measure_untimed_ns)
 enum {
 #define X(name) CUDA_COUNT_##name,
     CUDA_METRICS(X)

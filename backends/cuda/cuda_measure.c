@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "backends/cuda/cuda_activity.h"
 #include "backends/cuda/cuda_instance.h"
@@ -48,6 +49,27 @@ static CUstream stream_of(const timing *t)
 static assay_status check(const timing *t, CUresult result)
 {
     return cuda_check(t->instance, result, "measure");
+}
+
+/* ---- what measuring costs beside the spans: metrics ---- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static void count_since(const timing *t, int what, uint64_t begin)
+{
+    cuda_count(t->instance, what, now_ns() - begin);
+}
+
+/* Of calls that no span has in it. */
+static void count_untimed(const timing *t, double ns)
+{
+    cuda_count(t->instance, CUDA_COUNT_measure_untimed_ns, ns > 0.0 ? (uint64_t)ns : 0);
 }
 
 /* ---- launching ---- */
@@ -87,14 +109,11 @@ static bool capture(const timing *t, CUgraph *out)
     return false;
 }
 
-/* A graph of the next span's launches, sent to the device before the clock runs. */
-static bool make_graph(timing *t)
+static bool make_graph_anew(timing *t)
 {
     const cuda_driver *cu = t->instance->cu;
     CUgraph graph;
 
-    if (t->graph != NULL && t->graph_first == t->next)
-        return true;
     drop_graph(t);
     if (!capture(t, &graph))
         return false;
@@ -105,6 +124,17 @@ static bool make_graph(timing *t)
         drop_graph(t);
     t->graph_first = t->next;
     return t->graph != NULL && cu->cuStreamSynchronize(stream_of(t)) == CUDA_SUCCESS;
+}
+
+/* A graph of the next span's launches, sent to the device before the clock runs. */
+static bool make_graph(timing *t)
+{
+    if (t->graph != NULL && t->graph_first == t->next)
+        return true;
+    const uint64_t begin = now_ns();
+    const bool is_made = make_graph_anew(t);
+    count_since(t, CUDA_COUNT_measure_graph_ns, begin);
+    return is_made;
 }
 
 /* `own`'s lock held. */
@@ -136,6 +166,7 @@ static assay_status lead_in(const timing *t)
     if (status != ASSAY_OK) /* buffers are let go behind a failure */
         (void)t->instance->cu->cuStreamSynchronize(own->stream);
     pthread_mutex_unlock(&own->lock);
+    count_untimed(t, (double)count * t->call_ns);
     return status;
 }
 
@@ -175,8 +206,10 @@ static assay_status record_span(const timing *t, cuda_activity *seen)
 
     ASSAY_TRY(status);
     ASSAY_TRY(waited);
+    const uint64_t begin = now_ns();
     if (!cuda_activity_look(t->records > 0 ? t->records : t->by_graph ? 1 : t->what->inner, seen))
         *seen = (cuda_activity){0};
+    count_since(t, CUDA_COUNT_measure_record_ns, begin);
     return ASSAY_OK;
 }
 
@@ -208,8 +241,11 @@ static assay_status span_by_records(timing *t, double *out_ns, bool *whole)
 
 static void end_records(timing *t)
 {
+    const uint64_t begin = now_ns();
+
     if (t->clock == BY_RECORDS)
         cuda_activity_end();
+    count_since(t, CUDA_COUNT_measure_record_ns, begin);
     t->clock = BY_EVENTS;
 }
 
@@ -277,6 +313,7 @@ static assay_status time_calls(const timing *t, size_t count, double *out_ns)
     ASSAY_TRY(check(t, cu->cuEventRecord(t->to, stream_of(t))));
     ASSAY_TRY(check(t, cu->cuStreamSynchronize(stream_of(t))));
     ASSAY_TRY(check(t, cu->cuEventElapsedTime(&ms, t->from, t->to)));
+    count_untimed(t, (double)ms * 1e6);
     *out_ns = (double)ms * 1e6 / (double)count;
     return ASSAY_OK;
 }
@@ -307,10 +344,12 @@ static assay_status choose_graph(timing *t)
 
 static void choose_clock(timing *t)
 {
+    const uint64_t begin = now_ns();
     char why[512];
     const bool there =
         cuda_activity_begin(t->instance->context, stream_of(t), t->by_graph, why, sizeof why);
 
+    count_since(t, CUDA_COUNT_measure_record_ns, begin);
     t->clock = there ? BY_RECORDS : BY_EVENTS;
 }
 

@@ -49,7 +49,10 @@ void fake_worker_begin(const char *script, const char *clock)
     assay_problem problem;
 
     (void)setenv("ASSAY_FAKE", script, 1);
-    (void)setenv("ASSAY_FAKE_CLOCK", clock, 1);
+    if (clock != NULL)
+        (void)setenv("ASSAY_FAKE_CLOCK", clock, 1);
+    else
+        (void)unsetenv("ASSAY_FAKE_CLOCK");
     load();
     must(assay_problem_parse(PROBLEM, &problem));
     must(assay__input_plan_make(&problem, ALIGN, &in));

@@ -11,7 +11,7 @@ extern assay__worker_state fake_worker;
 
 /* Fails the test with the text of the last error. */
 void must(assay_status status);
-/* The script of the device and that of the core's clock. */
+/* The script of the device and that of the core's clock; NULL: the machine's own. */
 void fake_worker_begin(const char *script, const char *clock);
 /* A second set of inputs, of ones. */
 void fake_worker_add_set(void);

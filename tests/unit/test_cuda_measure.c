@@ -422,8 +422,29 @@ START_TEST(metrics_are_of_the_selected_device)
 }
 END_TEST
 
+/* Leads and trials are calls that no span has in it; graphs and records take time of the host. */
+START_TEST(measure_counts_what_it_costs)
+{
+    bool there = false;
+    scene s;
+
+    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
+    open_scene(&s, "ns=2000", 2);
+    OK(measure(&s, 2, 4)); /* and what the clock is worth */
+    const uint64_t before = metric(s.instance, "measure_untimed_ns_total", &there);
+    OK(measure(&s, 2, 4));
+    /* One trial, four more, and before each of five spans 65 calls. */
+    const uint64_t untimed = metric(s.instance, "measure_untimed_ns_total", &there) - before;
+    ck_assert_msg(there && untimed == (5 * 65 + 5) * 2000, "%llu ns", (unsigned long long)untimed);
+    ck_assert_uint_gt(metric(s.instance, "measure_graph_ns_total", &there), 0);
+    ck_assert_uint_gt(metric(s.instance, "measure_record_ns_total", &there), 0);
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
+    tcase_add_test(t, measure_counts_what_it_costs);
     tcase_add_loop_test(t, sensors_answer_between_spans, 0, 2);
     tcase_add_test(t, measure_by_events_without_records);
     tcase_add_test(t, measure_of_short_calls_is_a_graph);
