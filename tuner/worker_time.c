@@ -28,6 +28,7 @@ typedef struct timing {
     size_t asked_spans;
     bool calls;      /* whole calls are timed, the host's cost included */
     json_t *samples; /* NULL: warming up */
+    bool is_rough;   /* nobody keeps what the calls under way take */
     double total_ns, last_ns;
     double called_ns; /* in all calls, those to warm up included */
     bool is_bad;      /* a span took bad_ns, which no clock can have shown */
@@ -129,7 +130,8 @@ static assay_status measure(const assay__worker_kernel *k, const assay__worker_p
                                 .spans = spans,
                                 .cache = cache,
                                 .sink = take_span,
-                                .cookie = t};
+                                .cookie = t,
+                                .is_rough = t->is_rough};
 
     ASSAY_TRY(assay__worker_blame(k->backend, call_measure(k, t, &what, clock)));
     if (!(clock->resolution_ns >= 0 && clock->resolution_ns < 1e18 && clock->overhead_ns >= 0 &&
@@ -153,7 +155,10 @@ static assay_status probe(const assay__worker_kernel *k, const assay__worker_poo
 
     some.launches += first;
     some.sets = sets;
-    return measure(k, &some, t, inner, 1, cache, clock);
+    t->is_rough = true;
+    const assay_status status = measure(k, &some, t, inner, 1, cache, clock);
+    t->is_rough = false;
+    return status;
 }
 
 static size_t calls_in(double ns, double each_ns)

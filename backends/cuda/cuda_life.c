@@ -194,6 +194,7 @@ static void drop_context(assay_instance *instance)
     (void)instance->cu->cuCtxDestroy(instance->context);
     instance->context = NULL;
     memset(instance->clocks, 0, sizeof instance->clocks);
+    instance->has_spans_by = false;
     atomic_store(&instance->is_ready, false);
 }
 

@@ -14,7 +14,9 @@
  * Telling of a span and asking for its records takes milliseconds, behind which a device is slow at
  * first (backends/lead_in.h).  So each span follows launches of the same kernel that are not timed,
  * on operands that it comes to last, on the instance's other stream, whose records are not counted.
- */
+ *
+ * Times that nobody keeps are taken by events, without any of this. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,16 @@
 #include "backends/cuda/cuda_instance.h"
 #include "backends/lead_in.h"
 
-enum { BY_RECORDS = 0, BY_EVENTS = 1, PROBES = 32, TRIALS = 8, RETAKES = 3, MOST_NODES = 8192 };
+enum {
+    BY_RECORDS = 0,
+    BY_EVENTS = 1,
+    PROBES = 32,
+    TRIALS = 8,
+    RETAKES = 3,
+    MOST_NODES = 8192,
+    ROUGH_NODES =
+        64 /* of a graph of one launch again and again, which is run as often as it takes */
+};
 #define SHORT_NS 10000.0
 
 typedef struct timing {
@@ -38,7 +49,9 @@ typedef struct timing {
     bool by_graph;
     CUgraphExec graph;
     size_t graph_first; /* launch that it begins with */
-    size_t records;     /* of each span; 0: none was whole yet */
+    size_t row;         /* calls that it has */
+    bool is_rough;
+    size_t records; /* of each span; 0: none was whole yet */
 } timing;
 
 static CUstream stream_of(const timing *t)
@@ -98,7 +111,7 @@ static bool capture(const timing *t, CUgraph *out)
 
     if (cu->cuStreamBeginCapture(stream_of(t), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) != CUDA_SUCCESS)
         return false;
-    const bool ran = run_in_a_row(t, t->next, t->what->inner) == ASSAY_OK;
+    const bool ran = run_in_a_row(t, t->next, t->row) == ASSAY_OK;
     const bool ended = cu->cuStreamEndCapture(stream_of(t), &graph) == CUDA_SUCCESS;
     if (ran && ended && graph != NULL) {
         *out = graph;
@@ -159,7 +172,8 @@ static assay_status lead_in(const timing *t)
     assay_queue *own = t->instance->own;
     const size_t count = lead_count(t->call_ns, t->what->inner);
 
-    if (count == 0)
+    /* A row that is as long leads itself in. */
+    if (count == 0 || (t->is_rough && t->call_ns * (double)t->what->inner > LEAD_NS))
         return ASSAY_OK;
     pthread_mutex_lock(&own->lock);
     const assay_status status = run_lead(t, count);
@@ -172,9 +186,11 @@ static assay_status lead_in(const timing *t)
 
 static assay_status enqueue_span(const timing *t)
 {
-    if (t->by_graph)
-        return check(t, t->instance->cu->cuGraphLaunch(t->graph, stream_of(t)));
-    return run_in_a_row(t, t->next, t->what->inner);
+    if (!t->by_graph)
+        return run_in_a_row(t, t->next, t->what->inner);
+    for (size_t i = 0; i < t->what->inner / t->row; i++)
+        ASSAY_TRY(check(t, t->instance->cu->cuGraphLaunch(t->graph, stream_of(t))));
+    return run_in_a_row(t, t->next, t->what->inner % t->row);
 }
 
 /* ---- one span ---- */
@@ -241,10 +257,10 @@ static assay_status span_by_records(timing *t, double *out_ns, bool *whole)
 
 static void end_records(timing *t)
 {
+    if (t->clock == BY_EVENTS)
+        return;
     const uint64_t begin = now_ns();
-
-    if (t->clock == BY_RECORDS)
-        cuda_activity_end();
+    cuda_activity_end();
     count_since(t, CUDA_COUNT_measure_record_ns, begin);
     t->clock = BY_EVENTS;
 }
@@ -330,13 +346,53 @@ static assay_status estimate(const timing *t, double *out_ns)
     return *out_ns > 4 * SHORT_NS ? ASSAY_OK : time_calls(t, count, out_ns);
 }
 
+/* ---- what a rough measurement leaves to the next ---- */
+
+static bool is_known_roughly(const cuda_rough *r, const assay_measure *what)
+{
+    const assay_launch *launch = &what->launches[0];
+
+    return r->run == what->run && r->problem == launch->problem &&
+           r->tunable_count == launch->tunable_count &&
+           (r->tunable_count == 0 ||
+            memcmp(r->tunables, launch->tunables, r->tunable_count * sizeof r->tunables[0]) == 0);
+}
+
+/* Of so few calls the host's part is too large. */
+static void note_roughly(const timing *t)
+{
+    const assay_launch *launch = &t->what->launches[0];
+    cuda_rough *r = &t->instance->rough;
+
+    *r = (cuda_rough){.run = NULL};
+    if (!t->is_rough || t->what->inner < TRIALS || launch->tunable_count > ASSAY_MAX_TUNABLES)
+        return;
+    *r = (cuda_rough){.run = t->what->run,
+                      .problem = launch->problem,
+                      .tunable_count = launch->tunable_count,
+                      .call_ns = t->call_ns};
+    if (launch->tunable_count > 0)
+        memcpy(r->tunables, launch->tunables, launch->tunable_count * sizeof r->tunables[0]);
+}
+
+static assay_status expect(const timing *t, double *out_ns)
+{
+    if (!is_known_roughly(&t->instance->rough, t->what))
+        return estimate(t, out_ns);
+    *out_ns = t->instance->rough.call_ns;
+    return ASSAY_OK;
+}
+
 static assay_status choose_graph(timing *t)
 {
     double ns = 0.0;
 
-    if (t->what->inner < 2 || t->what->inner > MOST_NODES)
+    t->row = t->what->inner;
+    if (t->is_rough && t->what->launch_count == 1 && t->row > ROUGH_NODES)
+        t->row = ROUGH_NODES;
+    if (t->what->inner < 2 || t->row > MOST_NODES)
         return ASSAY_OK;
-    ASSAY_TRY(estimate(t, &ns));
+    ASSAY_TRY(expect(t, &ns));
     t->call_ns = t->call_ns > 0.0 ? t->call_ns : ns;
     t->by_graph = ns < SHORT_NS && make_graph(t);
     return ASSAY_OK;
@@ -452,6 +508,7 @@ static assay_status probe_clock(const timing *of, cuda_clock *out)
     t.launches = &launch;
     t.next = t.records = 0;
     t.by_graph = false;
+    t.row = 1;
     ASSAY_TRY(run_in_a_row(&t, 0, 1)); /* loads it */
     ASSAY_TRY(check(&t, t.instance->cu->cuStreamSynchronize(stream_of(&t))));
     return t.clock == BY_RECORDS ? probe_records(&t, out) : probe_events(&t, out);
@@ -499,10 +556,21 @@ static void describe_clock(const timing *t, assay_clock_info *out)
 
 /* ---- all of it ---- */
 
+/* What is told of the clock is known from spans that were kept, or this is no rough measurement. */
+static assay_status time_roughly(timing *t, assay_clock_info *clock)
+{
+    ASSAY_TRY(run_spans(t));
+    t->clock = t->instance->spans_by;
+    describe_clock(t, clock);
+    return ASSAY_OK;
+}
+
 /* Events may have taken over while spans ran, whose worth is then found out behind them. */
 static assay_status time_spans(timing *t, assay_clock_info *clock)
 {
     ASSAY_TRY(choose_graph(t));
+    if (t->is_rough)
+        return time_roughly(t, clock);
     choose_clock(t);
     drop_graph(t); /* records are those of graphs that were made while recording is on */
     assay_status status = know_clock(t);
@@ -512,6 +580,8 @@ static assay_status time_spans(timing *t, assay_clock_info *clock)
         status = know_clock(t);
     if (status == ASSAY_OK)
         describe_clock(t, clock);
+    t->instance->spans_by = t->clock;
+    t->instance->has_spans_by = status == ASSAY_OK;
     end_records(t);
     return status;
 }
@@ -555,6 +625,13 @@ static assay_status resolve_all(timing *t, operand_set *sets, size_t *resolved)
     return ASSAY_OK;
 }
 
+/* Of a caller who knows of it. */
+static bool asks_roughly(const assay_measure *what)
+{
+    return what->struct_size >= offsetof(assay_measure, is_rough) + sizeof what->is_rough &&
+           what->is_rough;
+}
+
 /* Behind what was launched without a queue: it may write what is measured, or disturb it. */
 static assay_status measure_alone(timing *t, assay_clock_info *clock)
 {
@@ -562,8 +639,10 @@ static assay_status measure_alone(timing *t, assay_clock_info *clock)
     ASSAY_TRY(check(t, t->instance->cu->cuStreamSynchronize(t->instance->own->stream)));
     pthread_mutex_lock(&q->lock);
     t->call_ns = lead_recall(&t->instance->pace, t->what);
+    t->is_rough = asks_roughly(t->what) && t->instance->has_spans_by;
     const assay_status status = with_events(t, clock);
     lead_note(&t->instance->pace, t->what, t->call_ns);
+    note_roughly(t);
     /* What had been launched before a failure still uses its buffers, which are let go next. */
     if (status != ASSAY_OK)
         (void)t->instance->cu->cuStreamSynchronize(stream_of(t));

@@ -201,6 +201,9 @@ typedef struct assay_measure {
     assay_cache_mode cache;
     void (*sink)(void *cookie, double span_ns, size_t inner);
     void *cookie;
+    /* Nobody keeps these times, as of calls to warm up: whichever clock costs least will do.  What
+     * *clock says is of the one that times which are kept would be taken by. */
+    bool is_rough;
 } assay_measure;
 
 /* ---- what a device is and can do ------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_cuda_measure.c -- what backend cuda measures and counts, on a scripted driver
  * without a GPU. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ static void open_scene(scene *s, const char *script, size_t count)
     }
 }
 
-static assay_status measure(scene *s, size_t count, size_t inner)
+static assay_status measure_as(scene *s, size_t count, size_t inner, bool is_rough)
 {
     const assay_measure what = {.struct_size = sizeof what,
                                 .run = fake_row_count,
@@ -58,10 +59,16 @@ static assay_status measure(scene *s, size_t count, size_t inner)
                                 .inner = inner,
                                 .spans = 5,
                                 .sink = on_span,
-                                .cookie = &s->seen};
+                                .cookie = &s->seen,
+                                .is_rough = is_rough};
 
     memset(&s->seen, 0, sizeof s->seen);
     return B->measure(s->instance, &what, &s->clock);
+}
+
+static assay_status measure(scene *s, size_t count, size_t inner)
+{
+    return measure_as(s, count, inner, false);
 }
 
 static uint32_t counted(const scene *s, size_t i)
@@ -422,6 +429,106 @@ START_TEST(metrics_are_of_the_selected_device)
 }
 END_TEST
 
+static uint64_t rows_asked(const scene *s)
+{
+    bool there = false;
+
+    return metric(s->instance, "measure_record_ns_total", &there);
+}
+
+/* Nobody is asked for records of times that are not kept, and yet their clock is the one told of;
+ * of a context where nothing was kept yet they are kept. */
+START_TEST(measure_roughly_asks_for_no_records)
+{
+    scene s;
+
+    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
+    open_scene(&s, "ns=20000 gap=500", 1);
+    OK(measure_as(&s, 1, 3, true));
+    check_spans(&s, 3, 3 * 20000.0 + 2 * 500.0, ASSAY_TIMING_COUNTERS);
+    const uint64_t asked = rows_asked(&s);
+    ck_assert_uint_gt(asked, 0);
+    OK(measure_as(&s, 1, 3, true));
+    ck_assert_uint_eq(rows_asked(&s), asked);
+    check_spans(&s, 3, 3 * 20500.0, ASSAY_TIMING_COUNTERS);
+    ck_assert_str_eq(s.clock.name, "CUPTI activity");
+    ck_assert_double_eq(s.clock.overhead_ns, 20000.0);
+    OK(measure(&s, 1, 3));
+    check_spans(&s, 3, 3 * 20000.0 + 2 * 500.0, ASSAY_TIMING_COUNTERS);
+    ck_assert_uint_gt(rows_asked(&s), asked);
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
+/* A row of one launch is a small graph, run as often as it takes, and what is left; every call is
+ * made, and the next measurement of the same needs no estimate. */
+START_TEST(measure_roughly_tells_the_next_what_to_expect)
+{
+    scene s;
+
+    open_scene(&s, "ns=2000 gap=4000", 3);
+    OK(measure(&s, 1, 1));
+    uint32_t before = counted(&s, 0);
+    OK(measure_as(&s, 1, 150, true));
+    check_spans(&s, 150, 128 * 2000.0 + 22 * 6000.0, ASSAY_TIMING_DEVICE);
+    /* An estimate of nine calls; the row is long enough to lead itself in. */
+    ck_assert_uint_eq(counted(&s, 0) - before, 5 * 150 + 9);
+    OK(measure_as(&s, 3, 10, true)); /* of several all are in the graph */
+    check_spans(&s, 10, 20000.0, ASSAY_TIMING_DEVICE);
+    before = counted(&s, 0) + counted(&s, 1) + counted(&s, 2);
+    OK(measure(&s, 3, 10));
+    check_spans(&s, 10, 20000.0, ASSAY_TIMING_DEVICE);
+    ck_assert_uint_eq(counted(&s, 0) + counted(&s, 1) + counted(&s, 2) - before, 50 + 5 * 65);
+    before = counted(&s, 0) + counted(&s, 1) + counted(&s, 2);
+    OK(measure(&s, 3, 10)); /* once */
+    ck_assert_uint_eq(counted(&s, 0) + counted(&s, 1) + counted(&s, 2) - before, 50 + 5 * 65 + 9);
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
+/* Of another variant nothing is known: its calls may be short where the other's were long. */
+START_TEST(measure_roughly_tells_nothing_of_other_variants)
+{
+    int64_t one = 1, two = 2;
+    scene s;
+
+    open_scene(&s, "ns=20000", 1);
+    s.launches[0].tunables = &one;
+    s.launches[0].tunable_count = 1;
+    OK(measure(&s, 1, 10));
+    OK(measure_as(&s, 1, 10, true));
+    s.launches[0].tunables = &two;
+    cuda_stage_script("ns=2000 gap=4000");
+    OK(measure(&s, 1, 10));
+    check_spans(&s, 10, 20000.0, ASSAY_TIMING_DEVICE);
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
+/* An older caller's struct ends before the word. */
+START_TEST(measure_of_an_older_caller_is_kept)
+{
+    scene s;
+
+    cuda_stage_with("ASSAY_CUDA_CUPTI", true);
+    open_scene(&s, "ns=20000", 1);
+    OK(measure(&s, 1, 3));
+    const uint64_t asked = rows_asked(&s);
+    const assay_measure what = {.struct_size = offsetof(assay_measure, is_rough),
+                                .run = fake_row_count,
+                                .launches = s.launches,
+                                .launch_count = 1,
+                                .inner = 3,
+                                .spans = 1,
+                                .sink = on_span,
+                                .cookie = &s.seen,
+                                .is_rough = true};
+    OK(B->measure(s.instance, &what, &s.clock));
+    ck_assert_uint_gt(rows_asked(&s), asked);
+    cuda_stage_close(s.instance);
+}
+END_TEST
+
 /* Leads and trials are calls that no span has in it; graphs and records take time of the host. */
 START_TEST(measure_counts_what_it_costs)
 {
@@ -445,6 +552,10 @@ END_TEST
 static void add_tests(TCase *t)
 {
     tcase_add_test(t, measure_counts_what_it_costs);
+    tcase_add_test(t, measure_roughly_asks_for_no_records);
+    tcase_add_test(t, measure_roughly_tells_the_next_what_to_expect);
+    tcase_add_test(t, measure_roughly_tells_nothing_of_other_variants);
+    tcase_add_test(t, measure_of_an_older_caller_is_kept);
     tcase_add_loop_test(t, sensors_answer_between_spans, 0, 2);
     tcase_add_test(t, measure_by_events_without_records);
     tcase_add_test(t, measure_of_short_calls_is_a_graph);
