@@ -300,6 +300,22 @@ static void reply_clock(json_t *reply, const assay_clock_info *clock)
                                   "quality", (int)clock->quality));
 }
 
+/* Spans that go round all sets begin with the same one each, so that a device apart is given one
+ * graph of the rotation for all of them, and is busy longer for what a span costs beside its calls.
+ * Calls; 0: they would take too long. */
+#define ROUND_NS 1.5e6
+
+static size_t calls_round(const timing *t, const assay__worker_pool *p, size_t inner)
+{
+    const size_t rounds = (inner + p->sets - 1) / p->sets, calls = rounds * p->sets;
+    const double span_ns = (double)calls * fmax(t->last_ns, 1);
+
+    if (p->apart == NULL || p->sets < 2 || calls > MAX_INNER || span_ns > ROUND_NS ||
+        span_ns * (double)t->spans > t->budget_ns)
+        return 0;
+    return calls;
+}
+
 /* A set for every launch of the untimed span and of the timed ones, or as many as exceed the
  * caches. Calls on operands from memory take longer than the warm ones that say so, so that inner
  * and spans will rather be fewer. */
@@ -309,6 +325,8 @@ static size_t sets_for(const assay__worker_pool *p, const timing *t, uint64_t se
     double launches;
 
     plan.inner = choose_inner(&plan, seed);
+    if (calls_round(&plan, p, plan.inner) > 0)
+        return p->sets;
     launches =
         (double)calls_in(t->span_ns, t->last_ns) + (double)plan.inner * (double)choose_spans(&plan);
     return launches < (double)p->sets ? (size_t)launches : p->sets;
@@ -441,6 +459,8 @@ static assay_status take_spans(run *r, size_t spans, json_t *samples)
         ASSAY_TRY(lead_in(r->k, &r->some, t, r->cache, &r->clock));
     if (t->inner == 0) {
         t->inner = choose_inner(t, r->seed);
+        if (r->some.sets == r->w->pool->sets && calls_round(t, &r->some, t->inner) > 0)
+            t->inner = calls_round(t, &r->some, t->inner);
         t->spans = choose_spans(t);
         t->bears_switches = is_beyond_slice(t);
     }

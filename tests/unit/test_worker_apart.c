@@ -139,6 +139,37 @@ START_TEST(apart_rotates_beyond_the_device_caches)
 }
 END_TEST
 
+/* So that one graph of the rotation serves all spans; not where that would take too long, or more
+ * than the budget. */
+START_TEST(apart_spans_go_round_all_sets)
+{
+    static const struct {
+        const char *script;
+        double budget_ns;
+        bool goes_round;
+    } cases[] = {{"discrete=1; kernel=* ns=1000", 1e12, true},
+                 {"discrete=1; kernel=* ns=40000", 1e12, false},
+                 {"discrete=1; kernel=* ns=1000", 1e6, false},
+                 {"kernel=* ns=1000", 1e12, false}};
+    json_t *what = request(), *reply = json_object();
+
+    fake_worker_begin(cases[_i].script, "3");
+    json_object_set_new(what, "budget_ns", json_real(cases[_i].budget_ns));
+    json_object_set_new(what, "rotate_bytes", json_real(4.0 * (double)CACHE_BYTES));
+    must(assay__worker_time(&fake_worker, what, reply));
+    const json_int_t inner = json_integer_value(json_object_get(reply, "inner"));
+    const json_int_t sets = json_integer_value(json_object_get(reply, "sets"));
+    ck_assert_int_gt(sets, 1);
+    if (cases[_i].goes_round)
+        ck_assert_int_eq(inner % sets, 0);
+    else
+        ck_assert_int_lt(inner, sets);
+    json_decref(reply);
+    json_decref(what);
+    fake_worker_end();
+}
+END_TEST
+
 /* Where the device's memory ends the rotation is shorter; where not even one set fits nothing is
  * timed, and nothing stays. */
 START_TEST(apart_memory_that_ends_is_one_problem)
@@ -294,6 +325,7 @@ int main(void)
     tcase_add_test(tcase, apart_run_brings_the_output_back);
     tcase_add_test(tcase, apart_stay_brings_the_output_back);
     tcase_add_test(tcase, apart_rotates_beyond_the_device_caches);
+    tcase_add_loop_test(tcase, apart_spans_go_round_all_sets, 0, 4);
     tcase_add_test(tcase, apart_memory_that_ends_is_one_problem);
     tcase_add_test(tcase, apart_rotation_leaves_room_for_kernels);
     tcase_add_test(tcase, apart_run_that_ends_without_memory_blames_nobody);
