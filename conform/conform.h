@@ -74,6 +74,7 @@ typedef enum assay__conform_start {
     X(memory_wrap, ASSAY_FEATURE_UNIFIED_MEMORY, OPEN)                  \
     X(memory_pinned, ASSAY_FEATURE_RESIDENT, OPEN)                      \
     X(memory_peer_copy, ASSAY_FEATURE_RESIDENT, OPEN)                   \
+    X(memory_digest, ASSAY_FEATURE_RESIDENT, OPEN)                      \
     X(memory_live_counts, ASSAY_FEATURE_RESIDENT, OPEN)                 \
     X(memory_threads, ASSAY_FEATURE_RESIDENT, OPEN)                     \
     X(handle_foreign, ASSAY_FEATURE_RESIDENT, OPEN)                     \

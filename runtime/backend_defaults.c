@@ -300,6 +300,19 @@ static assay_status default_probe(assay_instance *instance, assay_probe *probe)
     return fail_lacks("probes");
 }
 
+static assay_status default_digest(assay_instance *instance, assay_buffer buffer, uint64_t offset,
+                                   uint64_t bytes, uint64_t step, size_t count, uint64_t *out)
+{
+    (void)instance;
+    (void)buffer;
+    (void)offset;
+    (void)bytes;
+    (void)step;
+    (void)count;
+    (void)out;
+    return fail_lacks("digests");
+}
+
 static assay_status default_launch(assay_instance *instance, assay_kernel_fn run,
                                    const assay_launch *launch)
 {
@@ -350,4 +363,5 @@ const assay_backend assay__backend_defaults = {
     .host_free = default_host_free,
     .peer_copy = default_peer_copy,
     .probe = default_probe,
+    .digest = default_digest,
 };

@@ -29,6 +29,7 @@
  *   host_alloc, host_free  UNSUPPORTED, "pinned memory"
  *   peer_copy          UNSUPPORTED, "copies from device to device"
  *   probe              UNSUPPORTED, "probes"
+ *   digest             UNSUPPORTED, "digests"
  */
 #ifndef ASSAY_RUNTIME_BACKEND_SLOTS_H
 #define ASSAY_RUNTIME_BACKEND_SLOTS_H
@@ -112,7 +113,11 @@ void assay__backend_close(assay__backend *b);
       ASSAY__ALSO(, assay_buffer dst, uint64_t dst_offset, assay_instance *source,                \
                   assay_buffer src, uint64_t src_offset, uint64_t bytes),                         \
       ASSAY__ALSO(, dst, dst_offset, source, src, src_offset, bytes))                             \
-    X(probe, ASSAY__ALSO(, assay_probe *probe), ASSAY__ALSO(, probe))
+    X(probe, ASSAY__ALSO(, assay_probe *probe), ASSAY__ALSO(, probe))                             \
+    X(digest,                                                                                     \
+      ASSAY__ALSO(, assay_buffer buffer, uint64_t offset, uint64_t bytes, uint64_t step,          \
+                  size_t count, uint64_t *out),                                                   \
+      ASSAY__ALSO(, buffer, offset, bytes, step, count, out))
 #define ASSAY__BACKEND_MADE_SLOTS(X)                                              \
     X(measure, ASSAY__ALSO(, const assay_measure *what, assay_clock_info *clock), \
       ASSAY__ALSO(, what, clock))                                                 \

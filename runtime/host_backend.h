@@ -169,6 +169,8 @@ assay_status assay__host_event_elapsed(assay_instance *instance, assay_event *fr
 /* Lets queues finish and closes them; `forget` frees them and the events. No lock held. */
 void assay__host_close_queues(assay_instance *instance, bool forget);
 
+assay_status assay__host_digest(assay_instance *instance, assay_buffer buffer, uint64_t offset,
+                                uint64_t bytes, uint64_t step, size_t count, uint64_t *out);
 assay_status assay__host_measure(assay_instance *instance, const assay_measure *what,
                                  assay_clock_info *clock);
 

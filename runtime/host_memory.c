@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/host_backend.h"
+#include "runtime/word_digest.h"
 
 #define SLOT_ALIGN 64u
 
@@ -211,6 +212,23 @@ static assay_status span(assay_instance *instance, const char *what, assay_buffe
     ASSAY_TRY(find_memory(instance, buffer, &memory, &size));
     ASSAY_TRY(check_span(instance, what, size, offset, bytes));
     *out = memory != NULL ? memory + offset : NULL;
+    return ASSAY_OK;
+}
+
+/* Of memory that this backend reaches as the host does. */
+assay_status assay__host_digest(assay_instance *instance, assay_buffer buffer, uint64_t offset,
+                                uint64_t bytes, uint64_t step, size_t count, uint64_t *out)
+{
+    char *from;
+
+    ASSAY_TRY(assay__host_alive(instance, "digest"));
+    if (count == 0 || bytes == 0 || (offset | bytes | step) % 8 != 0 ||
+        (count > 1 && (step < bytes || step > (UINT64_MAX - bytes - offset) / (count - 1))))
+        return assay__host_fail(instance, ASSAY_INVALID,
+                                "digest: needs pieces beside each other, in multiples of 8 bytes");
+    ASSAY_TRY(span(instance, "digest", buffer, offset, (count - 1) * step + bytes, &from));
+    for (size_t i = 0; i < count; i++)
+        out[i] = assay__word_digest(from + i * step, (size_t)bytes);
     return ASSAY_OK;
 }
 

@@ -147,6 +147,13 @@ typedef struct sweep_brief {
     bool is_default, is_incumbent, unasked, is_evaluated;
 } sweep_brief;
 
+/* The digest of an output that was compared, and what a device gives for it and what lies around it
+ * (runtime/word_digest.h). */
+enum { SWEEP_FARS = 16 };
+typedef struct sweep_far {
+    uint64_t digest, far;
+} sweep_far;
+
 typedef struct sweep_problem {
     assay_problem problem;
     char text[ASSAY_PROBLEM_TEXT_MAX];
@@ -175,6 +182,8 @@ typedef struct sweep_problem {
     size_t threads;            /* for comparing results */
     double compare_s;          /* spent on it */
     struct sweep_known *known; /* outputs compared already; owned */
+    sweep_far far[SWEEP_FARS]; /* what a device's digest of some of them is */
+    size_t far_count;
     /* Owned; NULL: every element is compared. */
     struct sweep_sampled *sampled[SWEEP_SETS];
     size_t chosen;   /* by the tie rule, before confirmation */

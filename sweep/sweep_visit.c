@@ -46,6 +46,9 @@ typedef struct stay {
     bool gave_up;       /* a clock stayed low */
     bool is_device_low; /* and it was the device's */
     int64_t shown_set;  /* which inputs the output that it shows is of */
+    uint64_t far;       /* the device's digest of that output */
+    bool has_far;
+    bool by_digest; /* all outputs have the digest that was expected, and none is shown */
 } stay;
 
 static void clear_stay(stay *t)
@@ -150,6 +153,41 @@ static assay_status read_sensors(const json_t *reply, sweep_candidate *c, stay *
     return assay__json_get_real(reply, "device_mhz", &c->device_mhz);
 }
 
+/* ---- digests of outputs by the device ---- */
+
+/* NULL: none is known of the output that the candidate is to give. */
+static const sweep_far *find_far(const sweep_problem *p, const sweep_candidate *c)
+{
+    for (size_t i = 0; i < p->far_count; i++)
+        if (p->far[i].digest == c->digest)
+            return &p->far[i];
+    return NULL;
+}
+
+/* The file holds an output that this process has found to be the expected one, and this is what the
+ * device says of the same. */
+static void learn_far(sweep_problem *p, const sweep_candidate *c, const stay *t)
+{
+    if (t->has_far && !t->by_digest && t->shown_set == 0 && !c->out && find_far(p, c) == NULL &&
+        p->far_count < SWEEP_FARS &&
+        assay__output_digest(p->output + p->out.offset, (size_t)p->out.bytes) == c->digest)
+        p->far[p->far_count++] = (sweep_far){c->digest, t->far};
+}
+
+static assay_status read_far(const json_t *reply, const sweep_problem *p, const sweep_candidate *c,
+                             stay *out)
+{
+    const char *far = json_string_value(json_object_get(reply, "far"));
+    const sweep_far *known = find_far(p, c);
+
+    out->has_far = far != NULL && sscanf(far, "%" SCNx64, &out->far) == 1;
+    out->by_digest = json_is_true(json_object_get(reply, "by_digest"));
+    if (out->by_digest && (known == NULL || !out->has_far || out->far != known->far))
+        return assay__fail(ASSAY_CRASH, "its worker shows no output, and not the digest of the "
+                                        "right one");
+    return ASSAY_OK;
+}
+
 static assay_status read_stay(const sweep *s, const json_t *reply, const sweep_problem *p,
                               sweep_candidate *c, stay *out)
 {
@@ -164,6 +202,7 @@ static assay_status read_stay(const sweep *s, const json_t *reply, const sweep_p
     ASSAY_TRY(assay__json_get_int(reply, "shown_set", &out->shown_set));
     if (out->shown_set != 0 && (out->shown_set != OTHER_SET || p->sets <= OTHER_SET))
         return assay__fail(ASSAY_CRASH, "its worker shows an output of no input set");
+    ASSAY_TRY(read_far(reply, p, c, out));
     ASSAY_TRY(read_clock(reply, &out->clock));
     ASSAY_TRY(assay__json_get_real(reply, "called_ns", &out->called_ns));
     ASSAY_TRY(assay__json_get_real(reply, "speed", &c->core_speed));
@@ -232,6 +271,7 @@ static json_t *time_request(const sweep *s, const sweep_problem *p, const sweep_
     const bool screening = strcmp(kind, "screen") == 0;
     const assay__profile f = assay__sweep_effort(s);
     json_t *request = assay__sweep_request("time", c);
+    const sweep_far *far = find_far(p, c);
     char expected[20];
 
     (void)snprintf(expected, sizeof expected, "%016" PRIx64, c->digest);
@@ -244,6 +284,10 @@ static json_t *time_request(const sweep *s, const sweep_problem *p, const sweep_
                   screening ? f.budget_ns / 4 : f.budget_ns, "rotate_bytes", s->rotate_bytes,
                   "seed", assay__sweep_span_seed(s, p, c, kind), "speed", c->core_speed));
     json_object_set_new(request, "device_mhz", json_real(c->device_mhz));
+    if (far != NULL) {
+        (void)snprintf(expected, sizeof expected, "%016" PRIx64, far->far);
+        json_object_set_new(request, "expected_far", json_string(expected));
+    }
     if (s->o->strict)
         json_object_set_new(request, "strict", json_true());
     return request;
@@ -449,8 +493,10 @@ static assay_status stay_of(sweep *s, sweep_problem *p, sweep_candidate *c, assa
 
     /* Before anything is booked: what fails here may be tried again. */
     double begin_s = assay__sweep_now_s(s);
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK && !t.by_digest)
         status = assay__sweep_recheck(s, p, c, w, (size_t)t.shown_set);
+    if (status == ASSAY_OK)
+        learn_far(p, c, &t);
     begin_s = end_phase(s, ASSAY__PHASE_judging, begin_s);
     if (status == ASSAY_OK)
         status = book_stay(s, p, c, &t, kind);

@@ -42,7 +42,7 @@ crooked_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
 # Villains on a GPU: the host side of backend cuda, and kernels of their own; likewise.  How they are
 # run there is in tests/gpu/cuda-villains.sh.
-cuda_host := activity device driver error event libraries life measure memory module peer pinned nvrtc plugin probe \
+cuda_host := activity device digest driver error event libraries life measure memory module peer pinned nvrtc plugin probe \
     queue staging transfer
 ifneq ($(filter cuda,$(PLUGINS)),)
 PLUGINS += cuda_villains

@@ -20,9 +20,9 @@
  *   run      backend, kernel, tunables, set          one launch into the output file
  *            revision? [of the kernel]               STALE when it is another by now; as in time
  *   time     backend, kernel, tunables, cache, span?, span_ns, spans, warm_ns, budget_ns,
- *            rotate_bytes, seed, expected? [digest], speed? [of the core's clock, the fastest that
- *            the variant was seen at], device_mhz? [the same of the device's], strict? [leave out
- *            samples in which the CPU was taken away]
+ *            rotate_bytes, seed, expected? [digest], expected_far? [the device's of the same],
+ *            speed? [of the core's clock, the fastest that the variant was seen at], device_mhz?
+ * [the same of the device's], strict? [leave out samples in which the CPU was taken away]
  *                                                    -> samples [ns a call], inner, sets, clock,
  *                                                       called_ns [in all calls], cold_bytes? [of
  *                                                       operands, put out of all caches before
@@ -35,7 +35,10 @@
  *                                                       speed [as above, by now], worker [what the
  *                                                       system counted], where the device has
  *                                                       sensors device, device_flags, device_mhz
- *                                                       (tuner/worker_sense.h), phases? [what
+ *                                                       (tuner/worker_sense.h), far? [the device's
+ *                                                       digest of the output], by_digest? [all
+ *                                                       have expected_far, and none is in the
+ *                                                       output file], phases? [what
  *                                                       went by beside the calls,
  *                                                       tuner/worker_phases.h]; in the output
  *                                                       file an output that is not as expected,
@@ -96,7 +99,10 @@ typedef struct assay__worker_problem {
     bool is_ready; /* a device apart was found to be usable */
     int arena;     /* memory that workers share one after another; -1: none */
     int64_t arena_begin;
-    assay__phases phases;             /* of the stay under way */
+    assay__phases phases; /* of the stay under way */
+    /* Digests of input sets, whole, as their files have them (runtime/word_digest.h). */
+    uint64_t input_digest[ASSAY__WORKER_SETS];
+    bool has_digest[ASSAY__WORKER_SETS];
     struct assay__worker_pool *pool;  /* borrowed: the one in use; NULL until something is timed */
     struct assay__worker_pool *pools; /* owned, a list: the host's, and one of each device apart */
 } assay__worker_problem;
@@ -205,10 +211,22 @@ assay_status assay__worker_pool_refill(assay__worker_problem *w, size_t at, size
 /* Poison where it has its output; and that output, whole, valid until the next call. */
 assay_status assay__worker_pool_poison(assay__worker_problem *w, size_t at);
 assay_status assay__worker_pool_output(const assay__worker_problem *w, size_t at, char **out);
+/* Outputs of a device apart that are what they should be need not be brought here: where the parent
+ * knows the device's digest of such a one (runtime/word_digest.h), and all have it, that is told in
+ * place of the output. */
+typedef struct assay__worker_shown {
+    const char *expected; /* digest that the parent wants; NULL: it compares what it gets */
+    uint64_t far;         /* the device's of the same output, its surroundings included; in: what it
+                             is to be, out: what it is */
+    bool has_far;         /* in and out */
+    bool as_expected;
+    bool is_there; /* in the output file; else all outputs had the digest that was wanted */
+} assay__worker_shown;
+
 /* Puts what is judged of a timed run of so many calls over so many sets into the problem's output
  * file.  ASSAY_DEVICE: the kernel wrote to its inputs. */
 assay_status assay__worker_pool_show(assay__worker_problem *w, size_t sets, size_t calls,
-                                     const char *expected, bool *as_expected);
+                                     assay__worker_shown *shown);
 /* Has it the digest `expected`? */
 bool assay__worker_output_is(const void *output, size_t bytes, const char *expected);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/word_digest.h"
 
 #define BUFFER_ALIGN 4096u /* phases of operands count from there, as from a page of the host's */
 #define LOOK_BYTES   ((size_t)4 << 20)
@@ -94,8 +95,8 @@ static assay_status compare(const assay__backend *b, assay_buffer buffer, uint64
     return ASSAY_OK;
 }
 
-static assay_status inputs_intact(const assay__worker_problem *w, const assay__backend *b,
-                                  assay_buffer inputs, uint64_t offset)
+static assay_status compare_all(const assay__worker_problem *w, const assay__backend *b,
+                                assay_buffer inputs, uint64_t offset)
 {
     const size_t bytes = (size_t)w->in.total < LOOK_BYTES ? (size_t)w->in.total : LOOK_BYTES;
     char *room = malloc(bytes);
@@ -105,6 +106,46 @@ static assay_status inputs_intact(const assay__worker_problem *w, const assay__b
     assay_status status = compare(b, inputs, offset, w->inputs, w->in.total, room, bytes);
     free(room);
     return status;
+}
+
+/* What the host says of the inputs in place. */
+static uint64_t digest_here(assay__worker_problem *w)
+{
+    const size_t set = w->placed;
+
+    if (!w->has_digest[set])
+        w->input_digest[set] = assay__word_digest(w->inputs, (size_t)w->in.total);
+    w->has_digest[set] = true;
+    return w->input_digest[set];
+}
+
+static assay_status digests_of(const assay__backend *b, assay_buffer buffer, uint64_t bytes,
+                               size_t sets, uint64_t *out)
+{
+    if (bytes == 0 || bytes % sizeof *out != 0)
+        return assay__fail(ASSAY_UNSUPPORTED, "%llu bytes are no words", (unsigned long long)bytes);
+    return assay__backend_digest(b, buffer, 0, bytes, bytes, sets, out);
+}
+
+/* Intact are sets whose digest there is that of the host; the first of the others is compared byte
+ * by byte, which alone says that one is not.  Where there are no digests that one is `only`. */
+static assay_status inputs_intact(assay__worker_problem *w, const assay__backend *b,
+                                  assay_buffer inputs, size_t only, size_t sets)
+{
+    uint64_t *digests = malloc(sets * sizeof *digests);
+    size_t bad = 0;
+
+    if (digests == NULL)
+        return assay__fail(ASSAY_NOMEM, "digests of %zu input sets", sets);
+    const assay_status status = digests_of(b, inputs, w->in.total, sets, digests);
+    while (status == ASSAY_OK && bad < sets && digests[bad] == digest_here(w))
+        bad++;
+    free(digests);
+    if (status == ASSAY_OK && bad == sets)
+        return ASSAY_OK;
+    if (status != ASSAY_OK && status != ASSAY_UNSUPPORTED)
+        return status;
+    return compare_all(w, b, inputs, (status == ASSAY_OK ? bad : only) * w->in.total);
 }
 
 /* Handles instead of addresses: those of set `at`. */
@@ -168,7 +209,7 @@ static assay_status bring_and_run(assay__worker_problem *w, const assay__worker_
     ASSAY_TRY(bring(w, k->backend, l));
     ASSAY_TRY(launch(w, k, l));
     ASSAY_TRY(get(k->backend, l->output, 0, w->output, w->out.total));
-    return inputs_intact(w, k->backend, l->inputs, 0);
+    return inputs_intact(w, k->backend, l->inputs, 0, 1);
 }
 
 assay_status assay__worker_apart_run(assay__worker_problem *w, const assay__worker_kernel *k)
@@ -328,8 +369,14 @@ assay_status assay__apart_pool_output(const assay__worker_problem *w, assay__wor
     return get(p->apart, p->far_outputs, at * w->out.total, p->near_output, w->out.total);
 }
 
-assay_status assay__apart_pool_intact(const assay__worker_problem *w, const assay__worker_pool *p,
-                                      size_t at)
+assay_status assay__apart_pool_intact(assay__worker_problem *w, const assay__worker_pool *p,
+                                      size_t at, size_t used)
 {
-    return inputs_intact(w, p->apart, p->far_inputs, at * w->in.total);
+    return inputs_intact(w, p->apart, p->far_inputs, at, used);
+}
+
+assay_status assay__apart_pool_digests(const assay__worker_problem *w, const assay__worker_pool *p,
+                                       size_t used, uint64_t *out)
+{
+    return digests_of(p->apart, p->far_outputs, w->out.total, used, out);
 }

@@ -44,8 +44,12 @@ assay_status assay__apart_pool_poison(const assay__worker_problem *w, assay__wor
 /* The whole output of set `at`, valid until the next call. */
 assay_status assay__apart_pool_output(const assay__worker_problem *w, assay__worker_pool *p,
                                       size_t at, char **out);
-/* ASSAY_DEVICE: the inputs of set `at` are no longer what was put there. */
-assay_status assay__apart_pool_intact(const assay__worker_problem *w, const assay__worker_pool *p,
-                                      size_t at);
+/* ASSAY_DEVICE: inputs of the first `used` sets are no longer what was put there.  Where the device
+ * has no digests only those of set `at` are looked at. */
+assay_status assay__apart_pool_intact(assay__worker_problem *w, const assay__worker_pool *p,
+                                      size_t at, size_t used);
+/* Digests of the first `used` outputs, whole.  UNSUPPORTED: it has none. */
+assay_status assay__apart_pool_digests(const assay__worker_problem *w, const assay__worker_pool *p,
+                                       size_t used, uint64_t *out);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "runtime/keyhash.h"
+#include "runtime/word_digest.h"
 #include "tuner/cold.h"
 #include "tuner/worker_apart.h"
 
@@ -265,37 +266,110 @@ static assay_status look(assay__worker_problem *w, size_t at, const char *expect
     return ASSAY_OK;
 }
 
-static assay_status look_at_inputs(assay__worker_problem *w, size_t at)
+static assay_status look_at_inputs(assay__worker_problem *w, size_t at, size_t used)
 {
     const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_inputs);
 
     ASSAY_TRY(assay__worker_place(w, 0)); /* another set may have been run since */
-    ASSAY_TRY(assay__apart_pool_intact(w, w->pool, at));
+    ASSAY_TRY(assay__apart_pool_intact(w, w->pool, at, used));
     (void)assay__phases_go(&w->phases, from);
     return ASSAY_OK;
+}
+
+/* The newest of the first `used` outputs whose digest is not `wanted`, as calls went round from
+ * `last` backwards; `used`: all have it. */
+static assay_status find_other(const assay__worker_problem *w, size_t last, size_t used,
+                               uint64_t wanted, size_t *out)
+{
+    uint64_t *digests = malloc(used * sizeof *digests);
+    size_t i = 0;
+
+    if (digests == NULL)
+        return assay__fail(ASSAY_NOMEM, "digests of %zu outputs", used);
+    const assay_status status = assay__apart_pool_digests(w, w->pool, used, digests);
+    while (status == ASSAY_OK && i < used && digests[(last + used - i) % used] == wanted)
+        i++;
+    *out = i < used ? (last + used - i) % used : used;
+    free(digests);
+    return status;
+}
+
+/* *other: as bring_output wants it. */
+static assay_status show_by_digest(assay__worker_problem *w, size_t last, size_t used,
+                                   assay__worker_shown *shown, size_t *other)
+{
+    if (w->pool->apart == NULL || !shown->has_far || shown->expected == NULL)
+        return ASSAY_OK;
+    const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_hash);
+    const assay_status status = find_other(w, last, used, shown->far, other);
+    (void)assay__phases_go(&w->phases, from);
+    if (status != ASSAY_OK) {
+        *other = used;
+        return status == ASSAY_UNSUPPORTED ? ASSAY_OK : status;
+    }
+    shown->as_expected = *other == used;
+    shown->is_there = !shown->as_expected;
+    return ASSAY_OK;
+}
+
+/* The device's digest of the last output, which is here and as expected, for the next time: if it
+ * is that of the host. */
+static assay_status find_far(assay__worker_problem *w, size_t last, const char *output,
+                             assay__worker_shown *shown)
+{
+    shown->has_far = false;
+    if (w->pool->apart == NULL || !shown->as_expected)
+        return ASSAY_OK;
+    const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_hash);
+    uint64_t *digests = malloc((last + 1) * sizeof *digests);
+    if (digests == NULL)
+        return assay__fail(ASSAY_NOMEM, "digests of %zu outputs", last + 1);
+    const assay_status status = assay__apart_pool_digests(w, w->pool, last + 1, digests);
+    if (status == ASSAY_OK) {
+        shown->far = digests[last];
+        shown->has_far = digests[last] == assay__word_digest(output, (size_t)w->out.total);
+    }
+    free(digests);
+    (void)assay__phases_go(&w->phases, from);
+    return status == ASSAY_UNSUPPORTED ? ASSAY_OK : status;
+}
+
+/* From the newest backwards, or from `other` if that is below `used` and known to be another, the
+ * first output that is not the expected one; else the last. */
+static assay_status bring_output(assay__worker_problem *w, size_t last, size_t used, size_t other,
+                                 assay__worker_shown *shown)
+{
+    const size_t bytes = (size_t)w->out.bytes, first = other < used ? other : last;
+    size_t looked = 0;
+    char *output;
+
+    shown->as_expected = shown->expected != NULL;
+    for (size_t i = 0; shown->as_expected && i < used && i * bytes <= LOOKED_BYTES; i++, looked++)
+        ASSAY_TRY(
+            look(w, (first + used - i) % used, shown->expected, &output, &shown->as_expected));
+    /* Of a large one that came from a device it is here already. */
+    if (shown->expected == NULL || (shown->as_expected && looked > 1))
+        ASSAY_TRY(look(w, last, NULL, &output, &shown->as_expected));
+    const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_fetch);
+    show(w, output);
+    (void)assay__phases_go(&w->phases, from);
+    return find_far(w, last, output, shown);
 }
 
 /* Of a timed run goes back what will be judged: the first of its newest outputs that is not the
  * expected one, which all must be since all had the same inputs; else the last.  Of calls that read
  * their output each had another. */
 assay_status assay__worker_pool_show(assay__worker_problem *w, size_t sets, size_t calls,
-                                     const char *expected, bool *as_expected)
+                                     assay__worker_shown *shown)
 {
     const size_t last = (calls - 1) % sets, used = calls < sets ? calls : sets;
-    const size_t bytes = (size_t)w->out.bytes;
-    size_t looked = 0;
-    char *output;
+    size_t other = used;
 
     if (assay__reads_output(&w->problem))
-        expected = NULL;
-    *as_expected = expected != NULL;
-    for (size_t i = 0; *as_expected && i < used && i * bytes <= LOOKED_BYTES; i++, looked++)
-        ASSAY_TRY(look(w, (last + sets - i) % sets, expected, &output, as_expected));
-    /* Of a large one that came from a device it is here already. */
-    if (expected == NULL || (*as_expected && looked > 1))
-        ASSAY_TRY(look(w, last, NULL, &output, as_expected));
-    const assay__phase from = assay__phases_go(&w->phases, ASSAY__PHASE_fetch);
-    show(w, output);
-    (void)assay__phases_go(&w->phases, from);
-    return w->pool->apart == NULL ? ASSAY_OK : look_at_inputs(w, last);
+        shown->expected = NULL;
+    shown->is_there = true;
+    ASSAY_TRY(show_by_digest(w, last, used, shown, &other));
+    if (shown->is_there)
+        ASSAY_TRY(bring_output(w, last, used, other, shown));
+    return w->pool->apart == NULL ? ASSAY_OK : look_at_inputs(w, last, used);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tuner/worker_time.c -- timing one variant: operand sets to rotate over, warm-up, spans. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -629,16 +630,33 @@ static assay_status time_spans(run *r, json_t *samples)
     return ASSAY_OK;
 }
 
+static void reply_far(const assay__worker_shown *shown, json_t *reply)
+{
+    char text[20];
+
+    if (!shown->has_far)
+        return;
+    (void)snprintf(text, sizeof text, "%016" PRIx64, shown->far);
+    json_object_set_new(reply, "far", json_string(text));
+    if (!shown->is_there)
+        json_object_set_new(reply, "by_digest", json_true());
+}
+
 static assay_status show_output(run *r, json_t *request, json_t *reply)
 {
-    const char *expected = json_string_value(json_object_get(request, "expected"));
+    const char *far = json_string_value(json_object_get(request, "expected_far"));
     const json_t *wanted = json_object_get(request, "other");
-    bool as_expected, other = false;
+    assay__worker_shown shown = {.expected =
+                                     json_string_value(json_object_get(request, "expected"))};
+    bool other = false;
 
-    ASSAY_TRY(assay__worker_pool_show(r->w, r->some.sets, r->calls, expected, &as_expected));
-    if (wanted != NULL && as_expected)
+    shown.has_far = far != NULL && sscanf(far, "%" SCNx64, &shown.far) == 1;
+    ASSAY_TRY(assay__worker_pool_show(r->w, r->some.sets, r->calls, &shown));
+    if (wanted != NULL && shown.as_expected)
         ASSAY_TRY(
             call_with_other(r->w, r->k, r->t, (r->calls - 1) % r->some.sets, request, &other));
+    if (!other)
+        reply_far(&shown, reply);
     return assay__json_put_int(reply, "shown_set", other ? json_integer_value(wanted) : 0);
 }
 

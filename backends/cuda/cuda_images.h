@@ -16,7 +16,8 @@
     X(layer_norm)     \
     X(rms_norm)       \
     X(sum)            \
-    X(probe)
+    X(probe)          \
+    X(digest)
 
 #define X(stem)                                \
     extern const cuda_image cuda_image_##stem; \

@@ -266,6 +266,11 @@ assay_status cuda_resolve(assay_instance *instance, const assay_launch *in, assa
 /* Every slot becomes free and handles of before are void; the context goes anyway. */
 void cuda_forget_memory(assay_instance *instance);
 
+/* ---- digests: cuda_digest.c ---- */
+
+assay_status cuda_digest(assay_instance *instance, assay_buffer buffer, uint64_t offset,
+                         uint64_t bytes, uint64_t step, size_t count, uint64_t *out);
+
 /* ---- staging: cuda_staging.c ---- */
 
 typedef struct cuda_piece {

@@ -75,4 +75,5 @@ const assay_backend cuda_backend = {
     .host_free = cuda_host_free,
     .peer_copy = cuda_peer_copy,
     .probe = cuda_probe,
+    .digest = cuda_digest,
 };

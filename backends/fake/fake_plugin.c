@@ -217,6 +217,17 @@ static assay_status fake_peer_copy(assay_instance *instance, assay_buffer dst, u
     return assay__host_peer_copy(instance, dst, dst_offset, source, src, src_offset, bytes);
 }
 
+static assay_status fake_digest(assay_instance *instance, assay_buffer buffer, uint64_t offset,
+                                uint64_t bytes, uint64_t step, size_t count, uint64_t *out)
+{
+    if (fake_current.digest == 0)
+        return assay__host_fail(instance, ASSAY_UNSUPPORTED, "digest: the script has none");
+    ASSAY_TRY(assay__host_digest(instance, buffer, offset, bytes, step, count, out));
+    for (size_t i = 0; fake_current.digest > 1 && i < count; i++)
+        out[i]++;
+    return ASSAY_OK;
+}
+
 static assay_status fake_select_device(assay_instance *instance, size_t device)
 {
     assay_device_info info;
@@ -336,6 +347,7 @@ static const assay_backend backend = {
     .map = fake_map,
     .inject = assay__host_inject,
     .host_alloc = fake_host_alloc,
+    .digest = fake_digest,
     .host_free = assay__host_fixed_free,
     .peer_copy = fake_peer_copy,
     .probe = fake_probe,

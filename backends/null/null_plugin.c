@@ -164,6 +164,8 @@ REFUSE(host_free, ALSO(, void *host))
 REFUSE(peer_copy, ALSO(, assay_buffer dst, uint64_t dst_offset, assay_instance *source,
                        assay_buffer src, uint64_t src_offset, uint64_t bytes))
 REFUSE(probe, ALSO(, assay_probe *probe))
+REFUSE(digest, ALSO(, assay_buffer buffer, uint64_t offset, uint64_t bytes, uint64_t step,
+                    size_t count, uint64_t *out))
 #pragma GCC diagnostic pop
 
 static const assay_backend backend = {
@@ -207,9 +209,10 @@ static const assay_backend backend = {
     .host_free = null_host_free,
     .peer_copy = null_peer_copy,
     .probe = null_probe,
+    .digest = null_digest,
 };
 /* A slot left out would get the library's default, and alloc would succeed. */
-_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, probe) + sizeof(void *),
+_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, digest) + sizeof(void *),
                "assay_backend has a slot that this backend does not refuse");
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

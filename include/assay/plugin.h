@@ -468,6 +468,11 @@ typedef struct assay_backend {
     /* A kernel of known work.  UNSUPPORTED with the reason where the device has none of that kind
      * or where it would not show what the device does at most. */
     assay_status (*probe)(assay_instance *instance, assay_probe *probe);
+    /* Digests of `count` pieces of a buffer, each of so many bytes, the first at `offset` and each
+     * `step` behind the one before, without bringing them to the host: the sum of docs/backends.md.
+     * Offset, bytes and step are multiples of 8. */
+    assay_status (*digest)(assay_instance *instance, assay_buffer buffer, uint64_t offset,
+                           uint64_t bytes, uint64_t step, size_t count, uint64_t *out);
 } assay_backend;
 
 /* ---- the oracle's second entry point (ref plug-in only) -------------------------------------- */

@@ -256,6 +256,16 @@ static assay_status probe(assay_instance *instance, assay_probe *out)
                             "%s", crooked_is("probe_silent") ? "" : "probe: there is none");
 }
 
+static assay_status digest(assay_instance *instance, assay_buffer buffer, uint64_t offset,
+                           uint64_t bytes, uint64_t step, size_t count, uint64_t *out)
+{
+    if (crooked_is("digest_range") && count > 1)
+        step = bytes;
+    ASSAY_TRY(assay__host_digest(instance, buffer, offset, bytes, step, count, out));
+    out[count - 1] += crooked_is("digest") ? 1 : 0;
+    return ASSAY_OK;
+}
+
 static const assay_backend backend = {
     .struct_size = sizeof(assay_backend),
     .abi_version = ASSAY_PLUGIN_ABI,
@@ -294,6 +304,7 @@ static const assay_backend backend = {
     .metrics = metrics,
     .inject = assay__host_inject,
     .probe = probe,
+    .digest = digest,
 };
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "assay/plugin.h"
+#include "runtime/word_digest.h"
 #include "tests/fake_cuda/fake_cuda_state.h"
 
 static CUresult nothing(const uint64_t *arguments)
@@ -45,6 +46,22 @@ static CUresult copy(const uint64_t *arguments)
     return CUDA_SUCCESS;
 }
 
+/* As cuda_digest.cu. */
+static CUresult digest(const uint64_t *arguments)
+{
+    const uint64_t words = arguments[1], step = arguments[2], count = arguments[3];
+    const uint64_t *from = (const uint64_t *)(uintptr_t)arguments[0];
+    uint64_t *sums = (uint64_t *)(uintptr_t)arguments[4];
+
+    if (fake_find(from, (size_t)(((count - 1) * step + words) * sizeof *from)) == NULL ||
+        fake_find(sums, (size_t)count * sizeof *sums) == NULL)
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    for (uint64_t k = 0; k < count; k++)
+        for (uint64_t i = 0; i < words; i++)
+            sums[k] += assay__word_mix(from[k * step + i] + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    return CUDA_SUCCESS;
+}
+
 static double copy_ns(const uint64_t *arguments)
 {
     return 2.0 * (double)arguments[2] / fake.bytes_per_ns;
@@ -71,6 +88,7 @@ const fake_kernel fake_probes[] = {{"probe_empty", 0, nothing, false, 0},
                                    ROUNDS("matrix_f16"),
                                    ROUNDS("matrix_bf16"),
                                    ROUNDS("matrix_i8"),
+                                   {"digest_words", 5, digest, false, 0},
                                    {NULL, 0, NULL, false, 0}};
 
 double fake_probe_ns(const fake_kernel *k, const uint64_t *arguments)

@@ -119,6 +119,7 @@ static void call_memory(const assay__backend *b)
     expect(assay__backend_host_alloc(b, 1, &host), "host_alloc");
     expect(assay__backend_host_free(b, &out), "host_free");
     expect(assay__backend_peer_copy(b, a, 0, NULL, a, 0, 0), "peer_copy");
+    expect(assay__backend_digest(b, a, 0, 8, 8, 1, &bytes), "digest");
 }
 
 static void call_work(const assay__backend *b)
@@ -284,6 +285,7 @@ START_TEST(default_slots_refuse_what_they_cannot)
                                    (assay_buffer){.owner = 2}, 0, 0),
           "device to device");
     lacks(assay__backend_probe(&b, &probe), "probes");
+    lacks(assay__backend_digest(&b, (assay_buffer){.owner = 1}, 0, 8, 8, 1, &bytes), "digests");
     lacks(assay__backend_map(&b, (assay_buffer){.owner = 5}, &host, &bytes), "map");
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/word_digest.h"
 #include "tests/fake_cuda/fake_cuda_suite.h"
 
 #if HAVE_CUDA
@@ -343,6 +344,37 @@ START_TEST(pinned_memory_needs_no_staging)
 END_TEST
 
 /* What was staged for the same place before comes first. */
+/* Of words, each with its place; eight bytes of a piece come back, whatever it holds. */
+START_TEST(digests_are_those_of_the_host)
+{
+    enum { BYTES = 1 << 16 };
+    static unsigned char bytes[BYTES];
+    assay_instance *instance = cuda_stage_open("");
+    const assay_buffer a = cuda_stage_make(instance, BYTES);
+    uint64_t got[16];
+
+    for (size_t i = 0; i < BYTES; i++)
+        bytes[i] = (unsigned char)(i * 7 + i / 251);
+    cuda_stage_put(instance, a, bytes, BYTES);
+    OK(B->digest(instance, a, 0, BYTES, 0, 1, got));
+    ck_assert_uint_eq(got[0], assay__word_digest(bytes, BYTES));
+    OK(B->digest(instance, a, 8, 1000, 4096, 16, got));
+    for (size_t i = 0; i < 16; i++)
+        ck_assert_uint_eq(got[i], assay__word_digest(bytes + 8 + i * 4096, 1000));
+    const assay_buffer here = {.at.host = bytes, .size_bytes = BYTES};
+    OK(B->digest(instance, here, 8, 1000, 4096, 16, got + 0));
+    ck_assert_uint_eq(got[15], assay__word_digest(bytes + 8 + 15 * 4096, 1000));
+    cuda_stage_fails(B->digest(instance, a, 0, 12, 16, 1, got), ASSAY_INVALID, "multiples of 8");
+    cuda_stage_fails(B->digest(instance, a, 0, 16, 8, 2, got), ASSAY_INVALID, "over each other");
+    cuda_stage_fails(B->digest(instance, a, 0, 8, UINT64_MAX - 7, 3, got), ASSAY_INVALID,
+                     "over each other");
+    cuda_stage_fails(B->digest(instance, a, BYTES - 8, 8, 8, 2, got), ASSAY_INVALID, "outside");
+    OK(B->free(instance, a));
+    cuda_stage_fails(B->digest(instance, a, 0, 8, 8, 1, got), ASSAY_FREED, "freed");
+    cuda_stage_close(instance);
+}
+END_TEST
+
 START_TEST(pinned_memory_keeps_the_order_of_pieces)
 {
     assay_instance *instance = cuda_stage_open("");
@@ -535,6 +567,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, transfers_of_many_pieces_keep_their_order);
     tcase_add_test(t, transfers_that_overlap_on_the_host_go_in_order);
     tcase_add_test(t, pinned_memory_needs_no_staging);
+    tcase_add_test(t, digests_are_those_of_the_host);
     tcase_add_test(t, pinned_memory_keeps_the_order_of_pieces);
     tcase_add_test(t, pinned_memory_outlives_the_context);
     tcase_add_test(t, peers_copy_from_device_to_device);

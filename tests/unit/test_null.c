@@ -78,6 +78,7 @@ START_TEST(null_refuses_work)
     double ns = 0;
     bool yes = false;
     char text[64];
+    uint64_t sum;
 
     REFUSED(launch, never, &launch);
     REFUSED(measure, &(const assay_measure){.run = never}, &clock);
@@ -98,6 +99,7 @@ START_TEST(null_refuses_work)
     REFUSED(host_free, &yes);
     REFUSED(peer_copy, (assay_buffer){.owner = 1}, 0, NULL, (assay_buffer){.owner = 1}, 0, 0);
     REFUSED(probe, &probe);
+    REFUSED(digest, (assay_buffer){.owner = 1}, 0, 8, 8, 1, &sum);
     ck_assert(queue == NULL && event == NULL && !yes);
 }
 END_TEST

@@ -3,11 +3,13 @@
 /* tests/unit/test_worker_apart.c -- runs and stays on a scripted device whose memory the host does
  * not reach: what is brought over comes back, whole, and nothing of it stays there. */
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/keyhash.h"
 #include "tests/support/fake_worker.h"
 #include "tuner/worker_apart.h"
 
@@ -259,13 +261,129 @@ START_TEST(apart_inputs_that_were_written_to_are_found)
 {
     json_t *reply;
 
-    fake_worker_begin("discrete=1; kernel=* ns=1000 write_at=1", "3");
+    fake_worker_begin(_i == 1 ? "discrete=1; digest=1; kernel=* ns=1000 write_at=1"
+                              : "discrete=1; kernel=* ns=1000 write_at=1",
+                      "3");
     poison();
     ck_assert_int_eq(run_once(), ASSAY_DEVICE);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "wrote to its inputs"));
     ck_assert_int_eq(stay(&reply), ASSAY_DEVICE);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "wrote to its inputs"));
     json_decref(reply);
+    fake_worker_end();
+}
+END_TEST
+
+/* Asks for the output that a run gives; far: NULL for none. */
+static json_t *stay_of(const char *far)
+{
+    const assay__worker_problem *w = fake_worker.prepared;
+    json_t *what = request(), *reply = json_object();
+    char expected[20];
+
+    poison();
+    must(run_once());
+    (void)snprintf(expected, sizeof expected, "%016" PRIx64,
+                   assay__xxh64((char *)w->output + w->out.offset, (size_t)w->out.bytes));
+    json_object_set_new(what, "expected", json_string(expected));
+    if (far != NULL)
+        json_object_set_new(what, "expected_far", json_string(far));
+    poison();
+    must(assay__worker_time(&fake_worker, what, reply));
+    json_decref(what);
+    return reply;
+}
+
+static const char *far_of(const json_t *reply)
+{
+    return json_string_value(json_object_get(reply, "far"));
+}
+
+static bool is_poison(void)
+{
+    const assay__worker_problem *w = fake_worker.prepared;
+
+    return ((const char *)w->output + w->out.offset)[3] != 0;
+}
+
+/* The device says what the host does of an output that was brought here; of one that is known to it
+ * no byte is brought, and one that is not the known one is. */
+START_TEST(apart_outputs_are_told_by_digest)
+{
+    fake_worker_begin("discrete=1; digest=1; kernel=* ns=1000", "3");
+    json_t *first = stay_of(NULL);
+    ck_assert_ptr_nonnull(far_of(first));
+    ck_assert(!json_is_true(json_object_get(first, "by_digest")));
+    is_right();
+    json_t *second = stay_of(far_of(first));
+    ck_assert_str_eq(far_of(second), far_of(first));
+    ck_assert(json_is_true(json_object_get(second, "by_digest")));
+    ck_assert(is_poison());
+    json_t *third = stay_of("0123456789abcdef");
+    ck_assert_str_eq(far_of(third), far_of(first));
+    ck_assert(!json_is_true(json_object_get(third, "by_digest")));
+    is_right();
+    json_decref(third);
+    json_decref(second);
+    json_decref(first);
+    fake_worker_end();
+}
+END_TEST
+
+/* Who digests otherwise than the host is not believed, and costs time alone; nor is there anything
+ * to be told by who has none. */
+START_TEST(apart_wrong_digests_are_not_believed)
+{
+    fake_worker_begin(
+        _i == 1 ? "discrete=1; digest=2; kernel=* ns=1000" : "discrete=1; kernel=* ns=1000", "3");
+    json_t *first = stay_of(NULL), *second = stay_of("0123456789abcdef");
+    ck_assert_ptr_null(far_of(first));
+    ck_assert_ptr_null(far_of(second));
+    is_right();
+    json_decref(second);
+    json_decref(first);
+    fake_worker_end();
+}
+END_TEST
+
+/* Of all sets that were used, not of the last alone: what lies in another is found by its digest.
+ */
+START_TEST(apart_every_output_and_input_is_looked_at)
+{
+    const uint8_t bad = 1;
+    assay__worker_shown shown;
+
+    fake_worker_begin("discrete=1; digest=1; kernel=* ns=1000", "3");
+    json_t *first = stay_of(NULL);
+    assay__worker_problem *w = fake_worker.prepared;
+    char expected[20];
+    (void)snprintf(expected, sizeof expected, "%016" PRIx64,
+                   assay__xxh64((char *)w->output + w->out.offset, (size_t)w->out.bytes));
+    const size_t sets = w->pool->filled;
+    ck_assert_uint_gt(sets, 100);
+    shown = (assay__worker_shown){.expected = expected, .has_far = true};
+    ck_assert_int_eq(sscanf(far_of(first), "%" SCNx64, &shown.far), 1);
+    assay__worker_shown again = shown;
+    must(assay__worker_pool_show(w, sets, 2 * sets, &again));
+    ck_assert(again.as_expected && !again.is_there);
+
+    assay_transfer piece = {.buffer = w->pool->far_outputs,
+                            .offset = 7 * w->out.total + w->out.offset + 5,
+                            .host = (void *)(uintptr_t)&bad,
+                            .bytes = 1};
+    must(assay__backend_upload(device(), &piece, 1));
+    again = shown;
+    must(assay__worker_pool_show(w, sets, 2 * sets, &again));
+    ck_assert(!again.as_expected && again.is_there && !again.has_far);
+    ck_assert_int_eq(((char *)w->output)[w->out.offset + 5], 1);
+
+    piece.buffer = w->pool->far_inputs;
+    piece.offset = 9 * w->in.total + w->in.offset[0];
+    must(assay__backend_upload(device(), &piece, 1));
+    again = shown;
+    ck_assert_int_eq(assay__worker_pool_show(w, sets, 2 * sets, &again), ASSAY_DEVICE);
+    ck_assert_ptr_nonnull(strstr(assay_last_error(), "wrote to its inputs"));
+    json_decref(first);
     fake_worker_end();
 }
 END_TEST
@@ -330,7 +448,10 @@ int main(void)
     tcase_add_test(tcase, apart_rotation_leaves_room_for_kernels);
     tcase_add_test(tcase, apart_run_that_ends_without_memory_blames_nobody);
     tcase_add_test(tcase, apart_stay_behind_a_run_of_other_inputs);
-    tcase_add_test(tcase, apart_inputs_that_were_written_to_are_found);
+    tcase_add_loop_test(tcase, apart_inputs_that_were_written_to_are_found, 0, 2);
+    tcase_add_test(tcase, apart_outputs_are_told_by_digest);
+    tcase_add_loop_test(tcase, apart_wrong_digests_are_not_believed, 0, 2);
+    tcase_add_test(tcase, apart_every_output_and_input_is_looked_at);
     tcase_add_test(tcase, apart_pool_is_not_the_hosts);
     tcase_add_test(tcase, apart_is_not_guessed);
     suite_add_tcase(suite, tcase);
