@@ -41,7 +41,8 @@ enum { METRICS_MAX = 256, BY_CALLS = ASSAY__PHASES };
 static const struct {
     const char *name;
     int phase;
-} kinds[ASSAY__PHASE_METRICS] = {{"measure_graph_ns_total", ASSAY__PHASE_graphs},
+} kinds[ASSAY__PHASE_METRICS] = {{"code_ns_total", ASSAY__PHASE_code},
+                                 {"measure_graph_ns_total", ASSAY__PHASE_graphs},
                                  {"measure_record_ns_total", ASSAY__PHASE_records},
                                  {"measure_untimed_ns_total", BY_CALLS}};
 

@@ -17,6 +17,7 @@
     X(sets, "making operand sets")                  \
     X(poison, "poisoning outputs")                  \
     X(cool, "cooling")                              \
+    X(code, "compiling and loading code")           \
     X(graphs, "building graphs")                    \
     X(records, "asking for records")                \
     X(warm, "around warm-up calls")                 \
@@ -42,7 +43,7 @@ typedef enum assay__phase {
 const char *assay__phase_name(assay__phase phase);
 const char *assay__phase_text(assay__phase phase);
 
-enum { ASSAY__PHASE_METRICS = 3 };
+enum { ASSAY__PHASE_METRICS = 4 };
 
 typedef struct assay__phases {
     double ns[ASSAY__PHASES];

@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/cuda_driver.h"
@@ -144,6 +145,7 @@ typedef struct cuda_rough {
     X(compilations)       \
     X(losses)             \
     X(recoveries)         \
+    X(code_ns)            \
     X(measure_graph_ns)   \
     X(measure_record_ns)  \
     X(measure_untimed_ns)
@@ -195,6 +197,20 @@ static inline const cuda_device *cuda_selected(const assay_instance *instance)
 static inline void cuda_count(assay_instance *instance, int what, uint64_t by)
 {
     atomic_fetch_add_explicit(&instance->counts[what], by, memory_order_relaxed);
+}
+
+/* CLOCK_MONOTONIC_RAW. */
+static inline uint64_t cuda_now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static inline void cuda_count_since(assay_instance *instance, int what, uint64_t begin_ns)
+{
+    cuda_count(instance, what, cuda_now_ns() - begin_ns);
 }
 
 /* ---- errors: cuda_error.c ---- */

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backends/cuda/cuda_activity.h"
 #include "backends/cuda/cuda_instance.h"
@@ -66,17 +65,9 @@ static assay_status check(const timing *t, CUresult result)
 
 /* ---- what measuring costs beside the spans: metrics ---- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 static void count_since(const timing *t, int what, uint64_t begin)
 {
-    cuda_count(t->instance, what, now_ns() - begin);
+    cuda_count_since(t->instance, what, begin);
 }
 
 /* Of calls that no span has in it. */
@@ -144,7 +135,7 @@ static bool make_graph(timing *t)
 {
     if (t->graph != NULL && t->graph_first == t->next)
         return true;
-    const uint64_t begin = now_ns();
+    const uint64_t begin = cuda_now_ns();
     const bool is_made = make_graph_anew(t);
     count_since(t, CUDA_COUNT_measure_graph_ns, begin);
     return is_made;
@@ -222,7 +213,7 @@ static assay_status record_span(const timing *t, cuda_activity *seen)
 
     ASSAY_TRY(status);
     ASSAY_TRY(waited);
-    const uint64_t begin = now_ns();
+    const uint64_t begin = cuda_now_ns();
     if (!cuda_activity_look(t->records > 0 ? t->records : t->by_graph ? 1 : t->what->inner, seen))
         *seen = (cuda_activity){0};
     count_since(t, CUDA_COUNT_measure_record_ns, begin);
@@ -259,7 +250,7 @@ static void end_records(timing *t)
 {
     if (t->clock == BY_EVENTS)
         return;
-    const uint64_t begin = now_ns();
+    const uint64_t begin = cuda_now_ns();
     cuda_activity_end();
     count_since(t, CUDA_COUNT_measure_record_ns, begin);
     t->clock = BY_EVENTS;
@@ -400,7 +391,7 @@ static assay_status choose_graph(timing *t)
 
 static void choose_clock(timing *t)
 {
-    const uint64_t begin = now_ns();
+    const uint64_t begin = cuda_now_ns();
     char why[512];
     const bool there =
         cuda_activity_begin(t->instance->context, stream_of(t), t->by_graph, why, sizeof why);

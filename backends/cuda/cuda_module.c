@@ -99,8 +99,10 @@ static assay_status load(assay_instance *instance, const void *code, const char 
     loaded *made = calloc(1, sizeof *made);
     if (made == NULL)
         return cuda_fail(instance, ASSAY_NOMEM, "%s: no memory", file);
+    const uint64_t begin = cuda_now_ns();
     const assay_status status =
         check_load(instance, instance->cu->cuModuleLoadData(&made->module, code), file);
+    cuda_count_since(instance, CUDA_COUNT_code_ns, begin);
     if (status != ASSAY_OK) {
         free(made);
         return status;

@@ -299,7 +299,9 @@ assay_status cuda_compile(assay_instance *instance, const cuda_source *source,
     pthread_mutex_lock(&keeping);
     const product *p = find(source, key, arch);
     if (p == NULL) {
+        const uint64_t begin = cuda_now_ns();
         status = compile_now(instance, source, options, key, arch);
+        cuda_count_since(instance, CUDA_COUNT_code_ns, begin);
         p = status == ASSAY_OK ? products : NULL;
     }
     if (p != NULL)
