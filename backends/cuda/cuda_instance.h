@@ -116,16 +116,6 @@ typedef struct cuda_clock {
     double resolution_ns, overhead_ns;
 } cuda_clock;
 
-/* What a call took in a row that was timed roughly, which the next measurement of the same takes
- * for its estimate. */
-typedef struct cuda_rough {
-    assay_kernel_fn run; /* NULL: nothing is known */
-    const assay_problem *problem;
-    uint32_t tunable_count;
-    int64_t tunables[ASSAY_MAX_TUNABLES];
-    double call_ns;
-} cuda_rough;
-
 /* What an instance counts; the names of assay_metric, in this order. */
 #define CUDA_METRICS(X)   \
     X(allocs)             \
@@ -181,7 +171,7 @@ struct assay_instance {
     cuda_code code;
     cuda_clock clocks[2]; /* by records, by events; `timed`'s lock held */
     lead_pace pace;       /* likewise */
-    cuda_rough rough;     /* likewise */
+    lead_pace rough;      /* what a row that was timed roughly leaves to the next measurement */
     int spans_by;         /* likewise: the clock of the last spans that were kept, */
     bool has_spans_by;    /* if there were any */
     assay__nvml sensors;

@@ -339,39 +339,20 @@ static assay_status estimate(const timing *t, double *out_ns)
 
 /* ---- what a rough measurement leaves to the next ---- */
 
-static bool is_known_roughly(const cuda_rough *r, const assay_measure *what)
-{
-    const assay_launch *launch = &what->launches[0];
-
-    return r->run == what->run && r->problem == launch->problem &&
-           r->tunable_count == launch->tunable_count &&
-           (r->tunable_count == 0 ||
-            memcmp(r->tunables, launch->tunables, r->tunable_count * sizeof r->tunables[0]) == 0);
-}
-
 /* Of so few calls the host's part is too large. */
 static void note_roughly(const timing *t)
 {
-    const assay_launch *launch = &t->what->launches[0];
-    cuda_rough *r = &t->instance->rough;
+    lead_pace *r = &t->instance->rough;
 
-    *r = (cuda_rough){.run = NULL};
-    if (!t->is_rough || t->what->inner < TRIALS || launch->tunable_count > ASSAY_MAX_TUNABLES)
-        return;
-    *r = (cuda_rough){.run = t->what->run,
-                      .problem = launch->problem,
-                      .tunable_count = launch->tunable_count,
-                      .call_ns = t->call_ns};
-    if (launch->tunable_count > 0)
-        memcpy(r->tunables, launch->tunables, launch->tunable_count * sizeof r->tunables[0]);
+    *r = (lead_pace){.run = NULL};
+    if (t->is_rough && t->what->inner >= TRIALS)
+        lead_note(r, t->what, t->call_ns);
 }
 
 static assay_status expect(const timing *t, double *out_ns)
 {
-    if (!is_known_roughly(&t->instance->rough, t->what))
-        return estimate(t, out_ns);
-    *out_ns = t->instance->rough.call_ns;
-    return ASSAY_OK;
+    *out_ns = lead_recall(&t->instance->rough, t->what);
+    return *out_ns > 0.0 ? ASSAY_OK : estimate(t, out_ns);
 }
 
 static assay_status choose_graph(timing *t)
