@@ -3,6 +3,7 @@
 /* calibrate/exhaustive.c -- a unary kernel over every bit pattern of its type. */
 #include "calibrate/exhaustive.h"
 
+#include "calibrate/exhaustive_feed.h"
 #include "runtime/error.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ typedef struct shared {
     assay_ulp_format input; /* that of the patterns */
     uint64_t first, end;    /* batches */
     size_t batch;           /* patterns in each */
+    assay__feed *feed;      /* NULL: the kernel is called */
     _Atomic uint64_t next, done;
     atomic_bool stop;
 } shared;
@@ -50,8 +52,7 @@ uint64_t assay__exhaustive_batches(assay_dtype dtype)
     return patterns > BATCH ? patterns / BATCH : 1;
 }
 
-/* Patterns first .. first + n - 1 as elements of `bytes` bytes. */
-static void write_patterns(void *dst, size_t bytes, uint64_t first, size_t n)
+void assay__exhaustive_patterns(void *dst, size_t bytes, uint64_t first, size_t n)
 {
     if (bytes == 4) {
         uint32_t *to = dst;
@@ -92,12 +93,12 @@ static uint64_t mixed(uint64_t digest, uint64_t batch)
 }
 
 /* The reference and the comparison; `y` is the kernel's. */
-static assay_status judge_batch(worker *w, uint64_t first, size_t n)
+static assay_status judge_batch(worker *w, const void *y, uint64_t first, size_t n)
 {
     const assay_unary *u = w->all->unary;
 
     ASSAY_TRY(u->wide(u->wide_cookie, w->x, n, w->hi, w->lo, w->bound));
-    assay_error_batch b = {.y = w->y,
+    assay_error_batch b = {.y = y,
                            .hi = w->hi,
                            .lo = w->lo,
                            .bound = w->bound,
@@ -109,21 +110,35 @@ static assay_status judge_batch(worker *w, uint64_t first, size_t n)
     return assay__error_stats_add(&w->stats, &b);
 }
 
+static assay_status take_outputs(worker *w, uint64_t batch, size_t n, const void **y)
+{
+    const assay_unary *u = w->all->unary;
+
+    if (w->all->feed != NULL)
+        return assay__feed_take(w->all->feed, batch, y);
+    *y = w->y;
+    memset(w->y, 0xff, n * assay_dtype_bytes(u->output)); /* a NaN in every float format */
+    return u->kernel(u->kernel_cookie, w->x, w->y, n);
+}
+
 static assay_status run_batch(worker *w, uint64_t batch)
 {
     const assay_unary *u = w->all->unary;
-    size_t n = w->all->batch, bytes = assay_dtype_bytes(u->output);
-    uint64_t first = batch * n;
+    const size_t n = w->all->batch;
+    const uint64_t first = batch * n;
+    assay_status status = ASSAY_OK;
+    const void *y;
 
-    write_patterns(w->x, assay_dtype_bytes(u->input), first, n);
-    memset(w->y, 0xff, n * bytes); /* a NaN in every float format */
-    ASSAY_TRY(u->kernel(u->kernel_cookie, w->x, w->y, n));
+    assay__exhaustive_patterns(w->x, assay_dtype_bytes(u->input), first, n);
+    ASSAY_TRY(take_outputs(w, batch, n, &y));
     if (!w->all->plan->digest_only)
-        ASSAY_TRY(judge_batch(w, first, n));
+        status = judge_batch(w, y, first, n);
     w->inputs += n;
     w->nan_inputs += count_nan(&w->all->input, first, n);
-    w->digest += mixed(assay__output_digest(w->y, n * bytes), batch);
-    return ASSAY_OK;
+    w->digest += mixed(assay__output_digest(y, n * assay_dtype_bytes(u->output)), batch);
+    if (w->all->feed != NULL)
+        assay__feed_give(w->all->feed, batch);
+    return status;
 }
 
 static void report(worker *w)
@@ -240,22 +255,36 @@ static assay_status collect(worker **workers, unsigned count, const shared *all,
     return ASSAY_OK;
 }
 
+static assay_status run(shared *all, assay_exhaustive_result *out)
+{
+    const unsigned threads = all->plan->threads;
+    worker *workers[MAX_THREADS] = {NULL};
+
+    assay_status status = workers_create(workers, threads, all);
+    if (status == ASSAY_OK) {
+        unsigned running = start(workers, threads);
+        (void)work(workers[0]);
+        for (unsigned t = 1; t < running; t++)
+            (void)pthread_join(workers[t]->thread, NULL);
+        status = collect(workers, threads, all, out);
+    }
+    workers_destroy(workers, threads);
+    return status;
+}
+
 assay_status assay__exhaustive_run(const assay_unary *unary, const assay_exhaustive_plan *plan,
                                    assay_exhaustive_result *out)
 {
     shared all = {.unary = unary, .plan = plan};
-    worker *workers[MAX_THREADS] = {NULL};
+    assay__feed feed;
 
     ASSAY_TRY(plan_validate(unary, plan, &all));
-    assay_status status = workers_create(workers, plan->threads, &all);
-    if (status == ASSAY_OK) {
-        unsigned running = start(workers, plan->threads);
-        (void)work(workers[0]);
-        for (unsigned t = 1; t < running; t++)
-            (void)pthread_join(workers[t]->thread, NULL);
-        status = collect(workers, plan->threads, &all, out);
-    }
-    workers_destroy(workers, plan->threads);
+    if (unary->fetch == NULL)
+        return run(&all, out);
+    ASSAY_TRY(assay__feed_init(&feed, unary, all.batch, all.first, all.end));
+    all.feed = &feed;
+    assay_status status = run(&all, out);
+    assay__feed_clear(&feed);
     return status;
 }
 

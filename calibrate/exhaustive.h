@@ -15,6 +15,11 @@ typedef struct assay_unary {
     assay_status (*wide)(void *cookie, const void *x, size_t n, double *hi, double *lo,
                          double *bound);
     void *kernel_cookie, *wide_cookie;
+    /* In place of `kernel`, or NULL: outputs of n patterns from `first` on into y, one of the rooms,
+     * which have place for `piece` of them, whole batches.  One call at a time. */
+    assay_status (*fetch)(void *cookie, uint64_t first, size_t n, void *y);
+    size_t piece;
+    void *rooms[2]; /* at 64 bytes */
 } assay_unary;
 
 /* Bit patterns are visited in batches of this size, in numeric order. */
@@ -38,6 +43,9 @@ typedef struct assay_exhaustive_result {
                               * a whole is the sum of its parts' */
     bool is_complete;        /* every pattern of the type */
 } assay_exhaustive_result;
+
+/* Patterns first .. first + n - 1 as elements of `bytes` bytes. */
+void assay__exhaustive_patterns(void *dst, size_t bytes, uint64_t first, size_t n);
 
 /* Batches in a type's space; 0 when it cannot be exhausted (more than 32 bits). */
 uint64_t assay__exhaustive_batches(assay_dtype dtype);

@@ -35,9 +35,9 @@ assay_status assay__unary_problem(const assay_problem *from, assay_problem *out)
     return ASSAY_OK;
 }
 
-/* A launch over n elements; x and y as the tensors of a caller would be. */
-static assay_status prepare(const assay_unary_launch *l, const void *x, void *y, size_t n,
-                            assay_problem *problem, assay_tensor operands[2], assay_launch *out)
+assay_status assay__unary_prepare(const assay_unary_launch *l, const void *x, void *y, size_t n,
+                                  assay_problem *problem, assay_tensor operands[2],
+                                  assay_launch *out)
 {
     const int64_t extent = (int64_t)n;
     void *in;
@@ -58,70 +58,17 @@ static assay_status prepare(const assay_unary_launch *l, const void *x, void *y,
     return ASSAY_OK;
 }
 
-/* ---- on a device apart ---- */
-
-static uint64_t batch_bytes(const assay_unary_launch *l, size_t operand)
-{
-    return ASSAY_EXHAUSTIVE_BATCH * assay_dtype_bytes((assay_dtype)l->problem.dtypes[operand]);
-}
-
-assay_status assay__unary_bring(assay_unary_launch *l)
-{
-    assay_device_profile profile = {.struct_size = sizeof profile};
-
-    assay_status status = assay__backend_device_profile(l->backend, 0, &profile);
-    if (status == ASSAY_NOMEM || status == ASSAY_DEVICE_LOST)
-        return status;
-    if (status != ASSAY_OK) /* no kernel's fault */
-        return assay__fail_context(ASSAY_UNAVAILABLE, "the device does not say what it is");
-    if (!assay__profile_is_apart(&profile))
-        return ASSAY_OK;
-    ASSAY_TRY(assay__backend_alloc(l->backend, batch_bytes(l, 0), 64, &l->far[0]));
-    status = assay__backend_alloc(l->backend, batch_bytes(l, 1), 64, &l->far[1]);
-    if (status != ASSAY_OK)
-        (void)assay__backend_free(l->backend, l->far[0]);
-    l->is_apart = status == ASSAY_OK;
-    return status;
-}
-
-void assay__unary_leave(assay_unary_launch *l)
-{
-    for (size_t i = 0; l->is_apart && i < 2; i++)
-        (void)assay__backend_free(l->backend, l->far[i]);
-    l->is_apart = false;
-}
-
-/* Handles in place of addresses, with what lies there brought over, the poison of outputs too. */
-static assay_status bring_piece(const assay_unary_launch *l, assay_transfer pieces[2],
-                                assay_tensor operands[2])
-{
-    for (size_t i = 0; i < 2; i++) {
-        pieces[i] = (assay_transfer){.buffer = l->far[i],
-                                     .host = assay_tensor_data(&operands[i]),
-                                     .bytes = (uint64_t)operands[i].dims[0] *
-                                              assay_dtype_bytes(operands[i].dtype)};
-        operands[i].buffer = l->far[i];
-    }
-    return assay__backend_upload(l->backend, pieces, 2);
-}
-
 static assay_status launch_piece(const assay_unary_launch *l, const void *x, void *y, size_t n)
 {
-    assay_transfer pieces[2];
     assay_problem problem;
     assay_tensor operands[2];
     assay_launch launch;
 
-    ASSAY_TRY(prepare(l, x, y, n, &problem, operands, &launch));
-    if (l->is_apart)
-        ASSAY_TRY(bring_piece(l, pieces, operands));
+    ASSAY_TRY(assay__unary_prepare(l, x, y, n, &problem, operands, &launch));
     assay_status status = assay__backend_launch(l->backend, l->kernel->run, &launch);
     if (status == ASSAY_OK)
         status = assay__backend_synchronize(l->backend);
-    if (status == ASSAY_OK && l->is_apart)
-        status = assay__backend_download(l->backend, &pieces[1], 1);
-    /* Who else uses the device takes from its memory: that is no fault of the kernel's. */
-    return l->is_apart && status == ASSAY_NOMEM ? status : assay__backend_blame(status);
+    return assay__backend_blame(status);
 }
 
 /* Does the kernel admit n elements? */
@@ -139,29 +86,32 @@ static bool admits(const assay_unary_launch *l, size_t n)
                                   assay__row_expr_holds(&e, &p, NULL, 0));
 }
 
-/* Length of the short piece: depends on the values alone, so it is the same for every run. */
-static size_t tail_of(const void *x, size_t bytes, size_t n)
+/* By the values alone, so it is the same for every run. */
+assay_status assay__unary_tail(const assay_unary_launch *l, uint64_t first_pattern, size_t n,
+                               size_t *out)
 {
-    uint64_t first = 0;
+    const size_t tail = 1 + (size_t)((first_pattern * 0x9e3779b97f4a7c15u) >> 32) % TAIL_MAX;
 
-    memcpy(&first, x, bytes);
-    size_t tail = 1 + (size_t)((first * 0x9e3779b97f4a7c15u) >> 32) % TAIL_MAX;
-    return tail < n ? tail : 0;
+    *out = 0;
+    if (tail < n && admits(l, n - tail) && admits(l, tail))
+        *out = tail;
+    else if (!admits(l, n))
+        return assay__fail(ASSAY_UNSUPPORTED, "%s does not take n=%zu", l->kernel->name, n);
+    return ASSAY_OK;
 }
 
 static assay_status run_kernel(void *cookie, const void *x, void *y, size_t n)
 {
     const assay_unary_launch *l = cookie;
-    size_t in = assay_dtype_bytes((assay_dtype)l->problem.dtypes[0]);
-    size_t out = assay_dtype_bytes((assay_dtype)l->problem.dtypes[1]);
-    size_t tail = tail_of(x, in, n);
+    const size_t in = assay_dtype_bytes((assay_dtype)l->problem.dtypes[0]);
+    const size_t out = assay_dtype_bytes((assay_dtype)l->problem.dtypes[1]);
     _Alignas(64) unsigned char tail_x[4 * TAIL_MAX], tail_y[8 * TAIL_MAX];
+    uint64_t first = 0;
+    size_t tail;
 
-    if (tail > 0 && (!admits(l, n - tail) || !admits(l, tail)))
-        tail = 0;
-    if (tail == 0 && !admits(l, n))
-        return assay__fail(ASSAY_UNSUPPORTED, "%s does not take n=%zu", l->kernel->name, n);
-    size_t head = n - tail;
+    memcpy(&first, x, in);
+    ASSAY_TRY(assay__unary_tail(l, first, n, &tail));
+    const size_t head = n - tail;
     ASSAY_TRY(launch_piece(l, x, y, head));
     if (tail == 0)
         return ASSAY_OK;
@@ -182,7 +132,7 @@ static assay_status run_oracle(void *cookie, const void *x, size_t n, double *hi
     assay_launch launch;
     uint64_t nothing = 0; /* the oracle reads no output of a unary op */
 
-    ASSAY_TRY(prepare(l, x, &nothing, n, &problem, operands, &launch));
+    ASSAY_TRY(assay__unary_prepare(l, x, &nothing, n, &problem, operands, &launch));
     launch.tunables = NULL;
     launch.instance = NULL;
     return l->oracle->wide(&launch, 1, &wide);
@@ -198,5 +148,8 @@ assay_unary assay__unary_of(const assay_unary_launch *launch)
                          .kernel = run_kernel,
                          .wide = run_oracle,
                          .kernel_cookie = cookie,
-                         .wide_cookie = cookie};
+                         .wide_cookie = cookie,
+                         .fetch = launch->is_apart ? assay__unary_fetch : NULL,
+                         .piece = launch->piece,
+                         .rooms = {launch->rooms[0], launch->rooms[1]}};
 }

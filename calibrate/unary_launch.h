@@ -22,19 +22,36 @@ typedef struct assay_unary_launch {
     const assay_kernel_desc *kernel;
     const assay_oracle_desc *oracle;
     int64_t tunables[ASSAY_MAX_TUNABLES];
-    bool is_apart;       /* set by assay__unary_bring; then one thread launches at a time */
-    assay_buffer far[2]; /* input and output of a batch there */
+    /* Set by assay__unary_bring. */
+    bool is_apart;
+    size_t piece;        /* elements that go there and back at once */
+    assay_buffer far[2]; /* input and output of a piece there */
+    void *patterns;      /* owned, of the host: the inputs on their way, and outputs of two pieces */
+    void *rooms[2];
+    bool is_pinned; /* those are memory of the slot host_alloc */
 } assay_unary_launch;
 
-/* Takes memory for a batch where the backend's kernels take handles alone; does nothing elsewhere.
- * Let go by assay__unary_leave. */
+/* Where the backend's kernels take handles alone, takes memory for pieces of 2^22 elements, fewer
+ * if there is not as much, on both sides; does nothing elsewhere.  Let go by assay__unary_leave. */
 assay_status assay__unary_bring(assay_unary_launch *launch);
 void assay__unary_leave(assay_unary_launch *launch);
 
-/* `launch` is borrowed by the result.  Launches come from as many threads as the plan has.  Each
- * batch is launched in two pieces of changing length, so that the ends of vector loops and short
- * calls take part; both pieces lie at 64 bytes. In one where the kernel does not admit these
- * lengths; ASSAY_UNSUPPORTED when it admits neither. */
+/* `launch` is borrowed by the result.  Launches come from as many threads as the plan has, of a
+ * device apart from one at a time.  Each batch, there each piece, is launched in two of changing
+ * length, so that the ends of vector loops and short calls take part; both lie at 64 bytes.  In one
+ * where the kernel does not admit these lengths; ASSAY_UNSUPPORTED when it admits neither. */
 assay_unary assay__unary_of(const assay_unary_launch *launch);
+
+/* ---- for the files of this header ---- */
+
+/* A launch over n elements; x and y as the tensors of a caller would be. */
+assay_status assay__unary_prepare(const assay_unary_launch *launch, const void *x, void *y,
+                                  size_t n, assay_problem *problem, assay_tensor operands[2],
+                                  assay_launch *out);
+/* Length of the second of the two: 0 where all n go at once. */
+assay_status assay__unary_tail(const assay_unary_launch *launch, uint64_t first_pattern, size_t n,
+                               size_t *out);
+/* assay_unary's fetch, from a device apart. */
+assay_status assay__unary_fetch(void *launch, uint64_t first, size_t n, void *y);
 
 #endif

@@ -538,6 +538,8 @@ static void print_summary(const view *v, const assay__sweep_options *o,
                 "%zu problems have no decision yet: the same command with --resume and a larger "
                 "limit goes on there\n",
                 s->undecided);
+    if (s->exhausted > 0)
+        fprintf(stderr, "%zu variants run over all inputs in %.3g s\n", s->exhausted, s->exhaust_s);
     tell_rejected(s);
     assay__fates_print(&v->fates, stderr);
     tell_noise(s);

@@ -125,6 +125,10 @@ void assay__summary_json(const assay__sweep_summary *s, FILE *to)
         bad |= (int)assay__json_put_int(row, "workers", (int64_t)s->workers);
         put_phases(row, s, &bad);
     }
+    if (s->exhausted > 0) {
+        bad |= (int)assay__json_put_int(row, "exhausted", (int64_t)s->exhausted);
+        bad |= (int)assay__json_put_real(row, "exhaust_s", s->exhaust_s);
+    }
     bad |= (int)assay__json_put_real(row, "aa_floor", s->aa_floor);
     if (bad == 0)
         (void)assay__json_write(row, false, to);

@@ -8,6 +8,7 @@
 
 #include "calibrate/unary_launch.h"
 #include "runtime/error.h"
+#include "runtime/host_backend.h"
 
 static assay_status read_launch(assay__worker_state *s, json_t *request, assay_unary_launch *out)
 {
@@ -43,7 +44,8 @@ static assay_status write_part(int fd, const assay_exhaustive_result *r)
     return ASSAY_OK;
 }
 
-/* One thread: that launches may come from several at once is no rule for kernels. */
+/* One thread: that launches may come from several at once is no rule for kernels.  Of a device apart
+ * one thread launches, and all judge. */
 static assay_status do_exhaust(assay__worker_state *s, json_t *request, assay__message *m,
                                json_t *reply)
 {
@@ -55,15 +57,19 @@ static assay_status do_exhaust(assay__worker_state *s, json_t *request, assay__m
     assay_unary_launch launch = {.backend = NULL};
     assay_exhaustive_result r;
 
-    (void)reply;
     if (m->fd_count != 1)
         return assay__fail(ASSAY_INTERNAL, "exhaust needs a result file");
     ASSAY_TRY(read_launch(s, request, &launch));
+    ASSAY_TRY(assay__backend_prepare(launch.backend)); /* or the first launch would wait for it */
+    const uint64_t begin_ns = assay__host_now_ns();
     ASSAY_TRY(assay__unary_bring(&launch));
+    if (launch.is_apart)
+        plan.threads = (unsigned)json_integer_value(json_object_get(request, "threads"));
     assay_unary unary = assay__unary_of(&launch);
     assay_status status = assay__exhaustive_run(&unary, &plan, &r);
     assay__unary_leave(&launch);
     ASSAY_TRY(status);
+    json_object_set_new(reply, "seconds", json_real((double)(assay__host_now_ns() - begin_ns) * 1e-9));
     status = write_part(m->fds[0], &r);
     assay__exhaustive_clear(&r);
     return status;

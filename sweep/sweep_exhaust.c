@@ -21,8 +21,10 @@
 #include "sweep/sweep_internal.h"
 
 #define PARTS       256    /* of a large space: progress, and what an interrupt waits for */
-#define PART_MS     600000 /* 2^24 inputs at 30 us each */
+#define PART_MS     600000 /* 2^24 inputs at 30 us each, of a device elsewhere 2^28 at 2 us */
 #define MAX_WORKERS 64
+#define FAR_PARTS   16 /* of a device elsewhere, which has one worker and long pieces */
+#define MAX_THREADS 256
 
 /* ---- what is run ---- */
 
@@ -152,6 +154,7 @@ typedef struct hand {
     bool started;
     assay_error_stats stats;
     uint64_t inputs, digest;
+    double seconds; /* that its worker spent on inputs: without its start */
     assay_status status;
     char error[256];
 } hand;
@@ -160,6 +163,8 @@ struct crew {
     sweep *s;
     hand hands[MAX_WORKERS];
     size_t count;
+    uint64_t parts;   /* of a large space */
+    unsigned threads; /* that judge in a worker of a device elsewhere */
     /* the run at hand */
     const struct sweep_exhaust *item;
     bool digest_only;
@@ -200,6 +205,10 @@ static assay_status crew_init(sweep *s, crew *all)
 
     memset(all, 0, sizeof *all);
     all->s = s;
+    all->parts = s->place != NULL ? FAR_PARTS : PARTS;
+    all->threads = s->cpus < MAX_THREADS ? s->cpus : MAX_THREADS;
+    if (s->place != NULL)
+        wanted = 1; /* several would share the device */
     for (size_t i = 0; i < wanted; i++) {
         all->count++;
         all->hands[i].fd = -1;
@@ -245,7 +254,9 @@ static assay_status run_part(hand *h, uint64_t first)
     json_object_set_new(request, "first_batch", json_integer((json_int_t)first));
     json_object_set_new(request, "batch_count", json_integer((json_int_t)count));
     json_object_set_new(request, "digest_only", json_boolean(all->digest_only));
+    json_object_set_new(request, "threads", json_integer((json_int_t)all->threads));
     assay_status status = assay__worker_call(h->worker, request, &h->fd, 1, PART_MS, &reply);
+    h->seconds += json_number_value(json_object_get(reply, "seconds"));
     json_decref(reply);
     return status == ASSAY_OK ? take_part(h) : status;
 }
@@ -292,6 +303,7 @@ static assay_status join(crew *all, size_t wanted, assay_error_stats *stats, uin
 {
     assay_status status = ASSAY_OK;
     uint64_t inputs = 0;
+    double seconds = 0.0;
 
     *digest = 0;
     for (size_t i = 0; i < wanted; i++) {
@@ -306,8 +318,10 @@ static assay_status join(crew *all, size_t wanted, assay_error_stats *stats, uin
             status = assay__error_stats_merge(stats, &h->stats);
         *digest += h->digest;
         inputs += h->inputs;
+        seconds = fmax(seconds, h->seconds);
         assay__error_stats_clear(&h->stats);
     }
+    all->s->summary->exhaust_s += seconds;
     if (status == ASSAY_OK &&
         inputs != (uint64_t)assay_problem_operand_elements(&all->item->problem, 0))
         return assay__fail(ASSAY_INTERNAL, "%llu inputs were run, not all",
@@ -325,7 +339,7 @@ static assay_status crew_run(crew *all, const struct sweep_exhaust *item, bool d
     all->item = item;
     all->digest_only = digest_only;
     all->batches = assay__exhaustive_batches((assay_dtype)item->problem.dtypes[0]);
-    all->each = all->batches > PARTS ? all->batches / PARTS : all->batches;
+    all->each = all->batches > PARTS ? all->batches / all->parts : all->batches;
     atomic_store(&all->next, 0);
     atomic_store(&all->done, 0);
     atomic_store(&all->stop, false);
@@ -334,6 +348,7 @@ static assay_status crew_run(crew *all, const struct sweep_exhaust *item, bool d
     for (size_t i = 0; i < wanted && status == ASSAY_OK; i++) {
         hand *h = &all->hands[i];
         h->inputs = h->digest = 0;
+        h->seconds = 0.0;
         h->status = ASSAY_OK;
         status = assay__error_stats_init(&h->stats, stats->format.dtype, false);
     }

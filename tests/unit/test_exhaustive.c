@@ -68,7 +68,12 @@ static assay_status kernel(void *cookie, const void *x, void *y, size_t n)
 
 static assay_unary unary_of(subject *s)
 {
-    return (assay_unary){s->dtype, s->dtype, kernel, wide, s, s};
+    return (assay_unary){.input = s->dtype,
+                         .output = s->dtype,
+                         .kernel = kernel,
+                         .wide = wide,
+                         .kernel_cookie = s,
+                         .wide_cookie = s};
 }
 
 static assay_exhaustive_result run(subject *s, unsigned threads, uint64_t first, uint64_t count)
@@ -224,7 +229,8 @@ static assay_status peaked_kernel(void *cookie, const void *x, void *y, size_t n
 START_TEST(search_climbs_to_the_peak)
 {
     const uint64_t starts[] = {0x3ff0000000000000, 0x7fd0000000000000, 0x8000000000000001};
-    assay_unary u = {ASSAY_F64, ASSAY_F64, peaked_kernel, flat_wide, NULL, NULL};
+    assay_unary u = {
+        .input = ASSAY_F64, .output = ASSAY_F64, .kernel = peaked_kernel, .wide = flat_wide};
     assay_search_plan plan = {starts, 3, 20000, 5};
     assay_search_result a, b;
     ck_assert_int_eq(assay__search_run(&u, &plan, &a), ASSAY_OK);
@@ -313,7 +319,12 @@ static assay_status f32_kernel(void *cookie, const void *x, void *y, size_t n)
 START_TEST(glibc_rows_are_reproduced)
 {
     row r = rows[_i];
-    assay_unary u = {ASSAY_F32, ASSAY_F32, f32_kernel, f32_wide, &r, &r};
+    assay_unary u = {.input = ASSAY_F32,
+                     .output = ASSAY_F32,
+                     .kernel = f32_kernel,
+                     .wide = f32_wide,
+                     .kernel_cookie = &r,
+                     .wide_cookie = &r};
     assay_exhaustive_plan plan = {.threads = 2};
     assay_exhaustive_result result;
     ck_assert_int_eq(assay__exhaustive_run(&u, &plan, &result), ASSAY_OK);

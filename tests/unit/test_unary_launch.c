@@ -4,7 +4,9 @@
  *
  * Loops over the catalogue: a new unary op needs no edit here.  What kernels claim: test_claims. */
 #include <check.h>
+#include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +114,7 @@ START_TEST(memory_of_a_device_is_nobodys_fault)
     ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_DEVICE);
     backend.slots.device_profile = far_profile;
     ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    unary = assay__unary_of(&l);
     ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_NOMEM);
     assay__unary_leave(&l);
 }
@@ -133,6 +136,115 @@ START_TEST(device_that_does_not_say_what_it_is_blames_nobody)
     backend.slots.device_profile = no_profile;
     ck_assert_int_eq(assay__unary_bring(&l), ASSAY_UNAVAILABLE);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "no profile"));
+}
+END_TEST
+
+/* ---- pieces of a device apart ---- */
+
+static atomic_int calls, good_calls; /* launches; how many of them succeed */
+
+static assay_status errs_far_out(const assay_launch *launch)
+{
+    const float *x = assay_tensor_data(&launch->operands[0]);
+    float *y = assay_tensor_data(&launch->operands[1]);
+
+    if (atomic_fetch_add(&calls, 1) >= atomic_load(&good_calls))
+        return assay__fail(ASSAY_DEVICE, "launch %d", atomic_load(&calls));
+    for (int64_t i = 0; i < launch->operands[1].dims[0]; i++)
+        if (!(x[i] >= 1.05f && x[i] < 1.05001f)) /* else as it was */
+            y[i] = expf(x[i]) * (x[i] > 1.01f ? 1.000002f : 1.0f);
+    return ASSAY_OK;
+}
+
+static assay_unary_launch far_launch(const assay_kernel_desc *desc)
+{
+    assay_unary_launch l;
+
+    ck_assert(launch_of(desc, &l));
+    backend.slots.device_profile = far_profile;
+    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    ck_assert_uint_eq(l.piece, 1 << 22);
+    l.piece = 2 * ASSAY_EXHAUSTIVE_BATCH;
+    return l;
+}
+
+static const assay_kernel_desc far_desc = {.struct_size = sizeof far_desc,
+                                           .name = "test",
+                                           .op = ASSAY_OP_exp,
+                                           .dtype_count = 2,
+                                           .dtypes = {ASSAY_F32, ASSAY_F32},
+                                           .run = errs_far_out};
+#define FAR_FIRST (0x3f800000 / ASSAY_EXHAUSTIVE_BATCH - 3)
+#define FAR_COUNT 131 /* ends in the middle of a piece */
+
+static void same_figures(const assay_error_stats *a, const assay_error_stats *b)
+{
+    ck_assert_mem_eq(a->classes, b->classes, sizeof a->classes);
+    ck_assert_mem_eq(a->bins, b->bins, sizeof a->bins);
+    ck_assert_mem_eq(&a->err_sum, &b->err_sum, sizeof a->err_sum);
+    ck_assert_uint_eq(a->misrounded, b->misrounded);
+    ck_assert_uint_eq(a->max_dist, b->max_dist);
+    ck_assert_uint_eq(a->worst.index, b->worst.index);
+    ck_assert(a->max_err_ulp <= b->max_err_ulp && a->max_err_ulp >= b->max_err_ulp);
+}
+
+/* Whoever judges, and however long pieces are, figures and digest are those of the host's run. */
+START_TEST(pieces_of_a_device_give_the_figures_of_batches)
+{
+    assay_unary_launch l, plain = {.backend = NULL};
+    assay_exhaustive_plan plan = {
+        .threads = 1, .first_batch = FAR_FIRST, .batch_count = FAR_COUNT};
+    assay_exhaustive_result near, far;
+
+    atomic_store(&good_calls, INT_MAX);
+    ck_assert(launch_of(&far_desc, &plain));
+    assay_unary unary = assay__unary_of(&plain);
+    ck_assert(unary.fetch == NULL);
+    ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &near), ASSAY_OK);
+    ck_assert_uint_gt(near.stats.misrounded, 100000);
+    ck_assert_uint_gt(near.stats.classes[ASSAY_ULP_NAN_MISMATCH], 50);
+    l = far_launch(&far_desc);
+    for (plan.threads = 1; plan.threads < 6; plan.threads += 2) {
+        unary = assay__unary_of(&l);
+        atomic_store(&calls, 0);
+        ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &far), ASSAY_OK);
+        ck_assert_int_eq(atomic_load(&calls), 2 * (FAR_COUNT / 2 + 1)); /* each piece in two */
+        ck_assert_uint_eq(far.digest, near.digest);
+        ck_assert_uint_eq(far.inputs, near.inputs);
+        same_figures(&far.stats, &near.stats);
+        assay__exhaustive_clear(&far);
+    }
+    assay__exhaustive_clear(&near);
+    assay__unary_leave(&l);
+}
+END_TEST
+
+static bool stops(void *cookie, uint64_t done, uint64_t total)
+{
+    (void)cookie;
+    (void)total;
+    return done < 5;
+}
+
+/* Nobody waits for what does not come. */
+START_TEST(a_fetch_that_fails_or_is_stopped_ends_the_run)
+{
+    assay_unary_launch l = far_launch(&far_desc);
+    assay_unary unary = assay__unary_of(&l);
+    assay_exhaustive_plan plan = {.first_batch = FAR_FIRST, .batch_count = FAR_COUNT};
+    assay_exhaustive_result r;
+
+    for (plan.threads = 1; plan.threads < 6; plan.threads += 2) {
+        atomic_store(&calls, 0);
+        atomic_store(&good_calls, 7);
+        plan.progress = NULL;
+        ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_DEVICE);
+        ck_assert_str_eq(assay_last_error(), "launch 8");
+        atomic_store(&good_calls, INT_MAX);
+        plan.progress = stops;
+        ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_INTERRUPTED);
+    }
+    assay__unary_leave(&l);
 }
 END_TEST
 
@@ -299,6 +411,8 @@ int main(void)
     tcase_add_test(all, apart_runs_give_the_same_bits);
     tcase_add_test(all, memory_of_a_device_is_nobodys_fault);
     tcase_add_test(all, device_that_does_not_say_what_it_is_blames_nobody);
+    tcase_add_test(all, pieces_of_a_device_give_the_figures_of_batches);
+    tcase_add_test(all, a_fetch_that_fails_or_is_stopped_ends_the_run);
     tcase_add_test(all, digests_alone_are_those_of_judged_runs);
     tcase_add_test(all, ends_of_loops_and_short_calls_take_part);
     tcase_add_test(all, lengths_that_a_kernel_declines_are_not_launched);
