@@ -42,7 +42,7 @@ static const assay_oracle_desc *oracle_of(const assay_manifest *ref, assay_op_id
 }
 
 /* Parts of the space, one after another: 2^shift pieces of which each 2^shift-th batch is run. */
-static assay_status run_parts(const assay_unary *unary, unsigned threads, unsigned shift,
+static assay_status run_parts(const assay__unary *unary, unsigned threads, unsigned shift,
                               bool digest_only, assay_error_stats *stats)
 {
     uint64_t all = assay__exhaustive_batches(unary->input), parts = shift > 0 ? 64 : 1;
@@ -82,7 +82,7 @@ static void print_errors(const char *name, const assay_error_stats *s)
 }
 
 /* Seconds of the whole space; what was found is told in the first turn. */
-static bool one_turn(const assay_unary *unary, const char *name, unsigned threads, unsigned shift,
+static bool one_turn(const assay__unary *unary, const char *name, unsigned threads, unsigned shift,
                      bool digest_only, bool first, double *seconds)
 {
     assay_error_stats stats;
@@ -110,7 +110,7 @@ static bool bench_kernel(const assay_kernel_desc *k, const assay__backend *backe
     for (size_t i = 0; i < k->tunable_count; i++)
         launch.tunables[i] =
             strcmp(k->tunables[i].name, "threads") == 0 ? 1 : k->tunables[i].default_value;
-    assay_unary unary = assay__unary_of(&launch);
+    assay__unary unary = assay__unary_of(&launch);
     for (int digest_only = 0; digest_only < 2; digest_only++) {
         double seconds[TURNS];
         for (int i = 0; i < TURNS; i++)

@@ -18,7 +18,7 @@
 #define TEXT        512
 
 typedef struct shared {
-    const assay_unary *unary;
+    const assay__unary *unary;
     const assay_exhaustive_plan *plan;
     assay_ulp_format input; /* that of the patterns */
     uint64_t first, end;    /* batches */
@@ -86,6 +86,16 @@ static uint64_t count_nan(const assay_ulp_format *format, uint64_t first, uint64
     return nan;
 }
 
+assay_status assay__exhaustive_count_nan(assay_dtype dtype, uint64_t first, uint64_t n,
+                                         uint64_t *out)
+{
+    assay_ulp_format format;
+
+    ASSAY_TRY(assay__ulp_any_format(dtype, false, &format));
+    *out = count_nan(&format, first, n);
+    return ASSAY_OK;
+}
+
 static uint64_t mixed(uint64_t digest, uint64_t batch)
 {
     const uint64_t pair[2] = {digest, batch};
@@ -95,7 +105,7 @@ static uint64_t mixed(uint64_t digest, uint64_t batch)
 /* The reference and the comparison; `y` is the kernel's. */
 static assay_status judge_batch(worker *w, const void *y, uint64_t first, size_t n)
 {
-    const assay_unary *u = w->all->unary;
+    const assay__unary *u = w->all->unary;
 
     ASSAY_TRY(u->wide(u->wide_cookie, w->x, n, w->hi, w->lo, w->bound));
     assay_error_batch b = {.y = y,
@@ -112,7 +122,7 @@ static assay_status judge_batch(worker *w, const void *y, uint64_t first, size_t
 
 static assay_status take_outputs(worker *w, uint64_t batch, size_t n, const void **y)
 {
-    const assay_unary *u = w->all->unary;
+    const assay__unary *u = w->all->unary;
 
     if (w->all->feed != NULL)
         return assay__feed_take(w->all->feed, batch, y);
@@ -123,7 +133,7 @@ static assay_status take_outputs(worker *w, uint64_t batch, size_t n, const void
 
 static assay_status run_batch(worker *w, uint64_t batch)
 {
-    const assay_unary *u = w->all->unary;
+    const assay__unary *u = w->all->unary;
     const size_t n = w->all->batch;
     const uint64_t first = batch * n;
     assay_status status = ASSAY_OK;
@@ -182,7 +192,7 @@ static unsigned start(worker **workers, unsigned count)
     return count;
 }
 
-static assay_status plan_validate(const assay_unary *unary, const assay_exhaustive_plan *plan,
+static assay_status plan_validate(const assay__unary *unary, const assay_exhaustive_plan *plan,
                                   shared *all)
 {
     uint64_t batches = assay__exhaustive_batches(unary->input);
@@ -272,7 +282,7 @@ static assay_status run(shared *all, assay_exhaustive_result *out)
     return status;
 }
 
-assay_status assay__exhaustive_run(const assay_unary *unary, const assay_exhaustive_plan *plan,
+assay_status assay__exhaustive_run(const assay__unary *unary, const assay_exhaustive_plan *plan,
                                    assay_exhaustive_result *out)
 {
     shared all = {.unary = unary, .plan = plan};

@@ -9,18 +9,18 @@
 
 /* The function under test and its reference. Both are called from several threads at once with
  * arrays of their own, x and y at 64 bytes. hi + lo is exact to within bound. */
-typedef struct assay_unary {
+typedef struct assay__unary {
     assay_dtype input, output; /* types of x and y */
     assay_status (*kernel)(void *cookie, const void *x, void *y, size_t n);
     assay_status (*wide)(void *cookie, const void *x, size_t n, double *hi, double *lo,
                          double *bound);
     void *kernel_cookie, *wide_cookie;
-    /* In place of `kernel`, or NULL: outputs of n patterns from `first` on into y, one of the rooms,
-     * which have place for `piece` of them, whole batches.  One call at a time. */
+    /* In place of `kernel`, or NULL: outputs of n patterns from `first` on into y, one of the
+     * rooms, which have place for `piece` of them, whole batches.  One call at a time. */
     assay_status (*fetch)(void *cookie, uint64_t first, size_t n, void *y);
     size_t piece;
     void *rooms[2]; /* at 64 bytes */
-} assay_unary;
+} assay__unary;
 
 /* Bit patterns are visited in batches of this size, in numeric order. */
 #define ASSAY_EXHAUSTIVE_BATCH 8192
@@ -47,13 +47,17 @@ typedef struct assay_exhaustive_result {
 /* Patterns first .. first + n - 1 as elements of `bytes` bytes. */
 void assay__exhaustive_patterns(void *dst, size_t bytes, uint64_t first, size_t n);
 
+/* How many of the patterns first .. first + n - 1 are NaN.  ASSAY_INVALID: no dtype. */
+assay_status assay__exhaustive_count_nan(assay_dtype dtype, uint64_t first, uint64_t n,
+                                         uint64_t *out);
+
 /* Batches in a type's space; 0 when it cannot be exhausted (more than 32 bits). */
 uint64_t assay__exhaustive_batches(assay_dtype dtype);
 
 /* Outputs are poisoned with NaN before each call of the kernel, so that what is not written shows.
  * ASSAY_INVALID: a type or plan out of range; ASSAY_INTERRUPTED: `progress` said so; ASSAY_NOMEM;
  * else the first failure of a callback. `out` is written on ASSAY_OK only. */
-assay_status assay__exhaustive_run(const assay_unary *unary, const assay_exhaustive_plan *plan,
+assay_status assay__exhaustive_run(const assay__unary *unary, const assay_exhaustive_plan *plan,
                                    assay_exhaustive_result *out);
 void assay__exhaustive_clear(assay_exhaustive_result *result);
 
@@ -78,7 +82,7 @@ typedef struct assay_search_result {
  * moving to the worst, until nothing near is worse. Any float type. Deterministic.
  * ASSAY_INVALID: no float, no start, too small a limit; ASSAY_NOTFOUND: no input met has a
  * defined error; else a failure of a callback. */
-assay_status assay__search_run(const assay_unary *unary, const assay_search_plan *plan,
+assay_status assay__search_run(const assay__unary *unary, const assay_search_plan *plan,
                                assay_search_result *out);
 
 #endif

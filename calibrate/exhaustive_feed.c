@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-assay_status assay__feed_init(assay__feed *feed, const assay_unary *unary, size_t batch,
+assay_status assay__feed_init(assay__feed *feed, const assay__unary *unary, size_t batch,
                               uint64_t first, uint64_t end)
 {
     memset(feed, 0, sizeof *feed);
@@ -43,7 +43,7 @@ static uint64_t piece_of(const assay__feed *feed, uint64_t batch)
 /* The lock is held, but not while the device works. */
 static void fetch_next(assay__feed *feed)
 {
-    const assay_unary *u = feed->unary;
+    const assay__unary *u = feed->unary;
     const uint64_t begin = feed->first + feed->fetched * feed->each;
     const uint64_t count = feed->end - begin < feed->each ? feed->end - begin : feed->each;
     const size_t room = (size_t)(feed->fetched % 2);

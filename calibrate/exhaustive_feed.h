@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* calibrate/exhaustive_feed.h -- outputs of a device elsewhere, fetched in large pieces ahead of the
- * threads that judge them batch by batch.
+/* calibrate/exhaustive_feed.h -- outputs of a device elsewhere, fetched in large pieces ahead of
+ * the threads that judge them batch by batch.
  *
  * Two pieces are there at a time: one is judged, the next on its way.  Whichever thread comes first
  * fetches, one at a time and in order. */
@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 typedef struct assay__feed {
-    const assay_unary *unary;
+    const assay__unary *unary;
     size_t batch;        /* patterns */
     uint64_t first, end; /* batches */
     uint64_t each;       /* batches of a piece */
@@ -27,7 +27,7 @@ typedef struct assay__feed {
 } assay__feed;
 
 /* Batches first .. end - 1 of `batch` patterns; `unary`, which has a fetch, is borrowed. */
-assay_status assay__feed_init(assay__feed *feed, const assay_unary *unary, size_t batch,
+assay_status assay__feed_init(assay__feed *feed, const assay__unary *unary, size_t batch,
                               uint64_t first, uint64_t end);
 void assay__feed_clear(assay__feed *feed);
 

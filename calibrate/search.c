@@ -13,7 +13,7 @@
 #define STALE 4   /* rounds without a rise before the next start */
 
 typedef struct climb {
-    const assay_unary *unary;
+    const assay__unary *unary;
     assay_ulp_format format;
     assay__rng rng;
     unsigned bits;
@@ -111,7 +111,7 @@ static assay_status climb_from(climb *c, uint64_t start, uint64_t limit)
     return ASSAY_OK;
 }
 
-assay_status assay__search_run(const assay_unary *unary, const assay_search_plan *plan,
+assay_status assay__search_run(const assay__unary *unary, const assay_search_plan *plan,
                                assay_search_result *out)
 {
     climb c = {.unary = unary, .best = {.err_ulp = -1.0}};

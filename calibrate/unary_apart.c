@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE ((size_t)1 << 22)
 #define ALIGN 64
 
 static size_t bytes_of(const assay_unary_launch *l, size_t operand)
@@ -82,7 +81,7 @@ static void free_far(const assay_unary_launch *l)
         (void)assay__backend_free(l->backend, l->far[i]);
 }
 
-assay_status assay__unary_bring(assay_unary_launch *l)
+assay_status assay__unary_bring(assay_unary_launch *l, size_t piece)
 {
     const size_t all = (size_t)assay_problem_int(&l->problem, "n");
     assay_device_profile profile = {.struct_size = sizeof profile};
@@ -94,7 +93,7 @@ assay_status assay__unary_bring(assay_unary_launch *l)
         return assay__fail_context(ASSAY_UNAVAILABLE, "the device does not say what it is");
     if (!assay__profile_is_apart(&profile))
         return ASSAY_OK;
-    l->piece = all < PIECE ? all : PIECE;
+    l->piece = all < piece ? all : piece;
     status = take_far(l);
     while (status == ASSAY_NOMEM && l->piece > ASSAY_EXHAUSTIVE_BATCH) {
         l->piece /= 2;

@@ -138,18 +138,18 @@ static assay_status run_oracle(void *cookie, const void *x, size_t n, double *hi
     return l->oracle->wide(&launch, 1, &wide);
 }
 
-assay_unary assay__unary_of(const assay_unary_launch *launch)
+assay__unary assay__unary_of(const assay_unary_launch *launch)
 {
     void *cookie;
 
     memcpy(&cookie, &launch, sizeof cookie); /* the callbacks only read it */
-    return (assay_unary){.input = (assay_dtype)launch->problem.dtypes[0],
-                         .output = (assay_dtype)launch->problem.dtypes[1],
-                         .kernel = run_kernel,
-                         .wide = run_oracle,
-                         .kernel_cookie = cookie,
-                         .wide_cookie = cookie,
-                         .fetch = launch->is_apart ? assay__unary_fetch : NULL,
-                         .piece = launch->piece,
-                         .rooms = {launch->rooms[0], launch->rooms[1]}};
+    return (assay__unary){.input = (assay_dtype)launch->problem.dtypes[0],
+                          .output = (assay_dtype)launch->problem.dtypes[1],
+                          .kernel = run_kernel,
+                          .wide = run_oracle,
+                          .kernel_cookie = cookie,
+                          .wide_cookie = cookie,
+                          .fetch = launch->is_apart ? assay__unary_fetch : NULL,
+                          .piece = launch->piece,
+                          .rooms = {launch->rooms[0], launch->rooms[1]}};
 }

@@ -126,7 +126,8 @@ typedef enum assay__conform_start {
     X(call_refuses_bad_arguments, ASSAY_FEATURE_RESIDENT, OPEN)         \
     X(call_by_forwarder, ASSAY_FEATURE_RESIDENT, OPEN)                  \
     X(measure_spans, ASSAY_FEATURE_RESIDENT, OPEN)                      \
-    X(probe_does_its_work, ASSAY_FEATURE_RESIDENT, OPEN)
+    X(probe_does_its_work, ASSAY_FEATURE_RESIDENT, OPEN)                \
+    X(judge_agrees, ASSAY_FEATURE_RESIDENT, OPEN)
 
 #define X(rule, feature, start) assay__conform_verdict assay__conform_##rule(assay__conform *c);
 ASSAY__CONFORM_RULES(X)

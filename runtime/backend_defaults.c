@@ -313,6 +313,13 @@ static assay_status default_digest(assay_instance *instance, assay_buffer buffer
     return fail_lacks("digests");
 }
 
+static assay_status default_judge(assay_instance *instance, assay_judge *judge)
+{
+    (void)instance;
+    (void)judge;
+    return fail_lacks("a judge on the device");
+}
+
 static assay_status default_launch(assay_instance *instance, assay_kernel_fn run,
                                    const assay_launch *launch)
 {
@@ -364,4 +371,5 @@ const assay_backend assay__backend_defaults = {
     .peer_copy = default_peer_copy,
     .probe = default_probe,
     .digest = default_digest,
+    .judge = default_judge,
 };

@@ -30,6 +30,7 @@
  *   peer_copy          UNSUPPORTED, "copies from device to device"
  *   probe              UNSUPPORTED, "probes"
  *   digest             UNSUPPORTED, "digests"
+ *   judge              UNSUPPORTED, "a judge on the device"
  */
 #ifndef ASSAY_RUNTIME_BACKEND_SLOTS_H
 #define ASSAY_RUNTIME_BACKEND_SLOTS_H
@@ -117,7 +118,8 @@ void assay__backend_close(assay__backend *b);
     X(digest,                                                                                     \
       ASSAY__ALSO(, assay_buffer buffer, uint64_t offset, uint64_t bytes, uint64_t step,          \
                   size_t count, uint64_t *out),                                                   \
-      ASSAY__ALSO(, buffer, offset, bytes, step, count, out))
+      ASSAY__ALSO(, buffer, offset, bytes, step, count, out))                                     \
+    X(judge, ASSAY__ALSO(, assay_judge *judge), ASSAY__ALSO(, judge))
 #define ASSAY__BACKEND_MADE_SLOTS(X)                                              \
     X(measure, ASSAY__ALSO(, const assay_measure *what, assay_clock_info *clock), \
       ASSAY__ALSO(, what, clock))                                                 \

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "calibrate/unary_launch.h"
+#include "calibrate/unary_judge.h"
 #include "runtime/error.h"
 #include "runtime/host_backend.h"
 
@@ -44,34 +44,54 @@ static assay_status write_part(int fd, const assay_exhaustive_result *r)
     return ASSAY_OK;
 }
 
-/* One thread: that launches may come from several at once is no rule for kernels.  Of a device apart
- * one thread launches, and all judge. */
+/* By the host: one thread launches, since that launches may come from several at once is no rule
+ * for kernels; of a device apart all threads judge. */
+static assay_status run_here(assay_unary_launch *launch, const assay_exhaustive_plan *plan,
+                             assay_exhaustive_result *out)
+{
+    assay_exhaustive_plan p = *plan;
+
+    ASSAY_TRY(assay__unary_bring(launch, ASSAY_UNARY_PIECE));
+    if (!launch->is_apart)
+        p.threads = 1;
+    const assay__unary unary = assay__unary_of(launch);
+    const assay_status status = assay__exhaustive_run(&unary, &p, out);
+    assay__unary_leave(launch);
+    return status;
+}
+
+static assay_status run(assay_unary_launch *launch, const assay_exhaustive_plan *plan,
+                        assay_exhaustive_result *out, bool *by_device)
+{
+    const assay_status status = assay__unary_judged(launch, plan, out);
+
+    *by_device = status == ASSAY_OK;
+    return status == ASSAY_UNSUPPORTED ? run_here(launch, plan, out) : status;
+}
+
 static assay_status do_exhaust(assay__worker_state *s, json_t *request, assay__message *m,
                                json_t *reply)
 {
-    assay_exhaustive_plan plan = {
-        .threads = 1,
+    const assay_exhaustive_plan plan = {
+        .threads = (unsigned)json_integer_value(json_object_get(request, "threads")),
         .first_batch = (uint64_t)json_integer_value(json_object_get(request, "first_batch")),
         .batch_count = (uint64_t)json_integer_value(json_object_get(request, "batch_count")),
         .digest_only = json_is_true(json_object_get(request, "digest_only"))};
     assay_unary_launch launch = {.backend = NULL};
     assay_exhaustive_result r;
+    bool by_device;
 
     if (m->fd_count != 1)
         return assay__fail(ASSAY_INTERNAL, "exhaust needs a result file");
     ASSAY_TRY(read_launch(s, request, &launch));
     ASSAY_TRY(assay__backend_prepare(launch.backend)); /* or the first launch would wait for it */
     const uint64_t begin_ns = assay__host_now_ns();
-    ASSAY_TRY(assay__unary_bring(&launch));
-    if (launch.is_apart)
-        plan.threads = (unsigned)json_integer_value(json_object_get(request, "threads"));
-    assay_unary unary = assay__unary_of(&launch);
-    assay_status status = assay__exhaustive_run(&unary, &plan, &r);
-    assay__unary_leave(&launch);
-    ASSAY_TRY(status);
-    json_object_set_new(reply, "seconds", json_real((double)(assay__host_now_ns() - begin_ns) * 1e-9));
-    status = write_part(m->fds[0], &r);
+    ASSAY_TRY(run(&launch, &plan, &r, &by_device));
+    const double seconds = (double)(assay__host_now_ns() - begin_ns) * 1e-9;
+    assay_status status = write_part(m->fds[0], &r);
     assay__exhaustive_clear(&r);
+    json_object_set_new(reply, "seconds", json_real(seconds));
+    json_object_set_new(reply, "by_device", json_boolean(by_device));
     return status;
 }
 

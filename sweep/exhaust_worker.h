@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* sweep/exhaust_worker.h -- the worker's request to run a kernel over a part of all inputs.
  *
- *   exhaust  problem, backend, kernel, tunables, first_batch, batch_count, digest_only, threads [that
- *            judge, of a device apart] + descriptor of a file for an assay__exhaust_part */
+ *   exhaust  problem, backend, kernel, tunables, first_batch, batch_count, digest_only, threads
+ * [that judge, of a device apart] + descriptor of a file for an assay__exhaust_part */
 #ifndef ASSAY_SWEEP_EXHAUST_WORKER_H
 #define ASSAY_SWEEP_EXHAUST_WORKER_H
 

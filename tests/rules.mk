@@ -38,11 +38,12 @@ far_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 PLUGINS += crooked
 crooked_DIR := tests/crooked
 crooked_OUT := $(BUILD)/tests/crooked
+crooked_SRCS := $(sort $(wildcard tests/crooked/*.c)) tests/support/judge_host.c
 crooked_RUNTIME_SRCS = $(PLUGIN_RUNTIME_SRCS) $(HOST_RUNTIME_SRCS)
 
 # Villains on a GPU: the host side of backend cuda, and kernels of their own; likewise.  How they are
 # run there is in tests/gpu/cuda-villains.sh.
-cuda_host := activity device digest driver error event libraries life measure memory module peer pinned nvrtc plugin probe \
+cuda_host := activity device digest driver error event judge libraries life measure memory module peer pinned nvrtc plugin probe \
     queue staging transfer
 ifneq ($(filter cuda,$(PLUGINS)),)
 PLUGINS += cuda_villains
@@ -131,18 +132,19 @@ cuda_test_flags := -isystem $(cuda_test_root)/include -isystem $(cuda_test_root)
 cuda_host_objs  := $(cuda_host:%=$(BUILD)/obj/backends/cuda/cuda_%.o) $(BUILD)/obj/backends/nvml.o
 cuda_stage_objs := $(patsubst %,$(BUILD)/obj/tests/fake_cuda/fake_cuda_%.o,rows stage)
 $(cuda_host_objs) $(cuda_stage_objs): CPPFLAGS_ALL += $(cuda_test_flags) -DASSAY_SOURCE_COUNT=1
-cuda_tests := $(patsubst %,$(BUILD)/tests/%,test_cuda test_cuda_launch test_cuda_measure test_cuda_probe)
+cuda_tests := $(patsubst %,$(BUILD)/tests/%,test_cuda test_cuda_judge test_cuda_launch test_cuda_measure test_cuda_probe)
 $(cuda_tests): $(cuda_host_objs) $(cuda_stage_objs)
 # The library once more: what these objects need of it comes behind them.
 test_cuda_LIBS := $(BUILD)/lib/libassay.a
 test_cuda_launch_LIBS := $(test_cuda_LIBS)
 test_cuda_measure_LIBS := $(test_cuda_LIBS)
 test_cuda_probe_LIBS := $(test_cuda_LIBS)
+test_cuda_judge_LIBS := $(test_cuda_LIBS)
 test_objs += $(cuda_host_objs) $(cuda_stage_objs)
 
 FAKE_CUDA := $(BUILD)/tests/fake_cuda/libfake_cuda.so
-$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti memory nvml probe script stream villains) \
-    $(wildcard tests/fake_cuda/*.h) $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
+$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti judge memory nvml probe script stream villains) \
+    tests/support/judge_host.c $(wildcard tests/fake_cuda/*.h) $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK $@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(cuda_test_flags) -shared $(LDFLAGS_ALL) \

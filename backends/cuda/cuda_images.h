@@ -17,7 +17,8 @@
     X(rms_norm)       \
     X(sum)            \
     X(probe)          \
-    X(digest)
+    X(digest)         \
+    X(judge)
 
 #define X(stem)                                \
     extern const cuda_image cuda_image_##stem; \

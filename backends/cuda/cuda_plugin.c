@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backends/cuda/cuda_instance.h"
+#include "backends/cuda/cuda_judge.h"
 #include "backends/cuda/cuda_manifest.h"
 #include "backends/cuda/cuda_probe.h"
 
@@ -76,4 +77,5 @@ const assay_backend cuda_backend = {
     .peer_copy = cuda_peer_copy,
     .probe = cuda_probe,
     .digest = cuda_digest,
+    .judge = cuda_judge,
 };

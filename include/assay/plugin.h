@@ -375,6 +375,51 @@ typedef struct assay_probe {
                                written; else 0 */
 } assay_probe;
 
+/* ---- a judge on the device: outputs of a unary elementwise kernel against a reference there ----
+ */
+
+#define ASSAY_JUDGE_BATCH 8192 /* outputs that have a digest of their own */
+#define ASSAY_JUDGE_BINS  23
+
+/* Why an output is listed; a mask. */
+enum {
+    ASSAY_JUDGE_LOOK = 1u << 0,   /* the host has to judge it: it is counted nowhere else */
+    ASSAY_JUDGE_SAMPLE = 1u << 1, /* its priority in calibrate/sample_set.h is within the limit */
+    ASSAY_JUDGE_LEADS = 1u << 2   /* its err_ulp, |y - r| or |y - r| / |r| may be the largest */
+};
+typedef struct assay_judged_element {
+    uint64_t bits;  /* the output's */
+    uint32_t place; /* in the run */
+    uint32_t why;
+} assay_judged_element;
+
+/* What a run of outputs came to, in memory of the device, zeros before; elements of the list
+ * follow it, as many as there is place for.  Figures are those of calibrate/error_stats.h. */
+typedef struct assay_judged {
+    uint64_t elements; /* of class ORDINARY that were counted here: all but those to LOOK at */
+    uint64_t zero_sign_mismatch, misrounded, over_one, max_dist;
+    uint64_t zeros, integers; /* of the references of these */
+    /* The sum of err_ulp, each rounded to a multiple of 2^-32: part / 2^32 + low + high * 2^32. */
+    uint64_t sum_part, sum_low, sum_high;
+    uint64_t digest; /* sum over the batches: XXH3-64 of (XXH3-64 of its bits, its number) */
+    uint64_t listed; /* more than there is place for: nothing here counts */
+    uint64_t bins[ASSAY_JUDGE_BINS];
+} assay_judged;
+
+/* Slot `judge` reads the problem (op and dtypes; any n) and gives two kernels.
+ *
+ * patterns  operands x and y, one tunable: x[i] = the pattern `first` + i, y all ones
+ * judge     the problem with n a multiple of ASSAY_JUDGE_BATCH; operands y, the record (an
+ *           assay_judged and its list, of u8) and `best` (of u8, ASSAY_JUDGE_BEST bytes, zeros
+ *           before the first of several runs: the largest figures so far); three tunables: `first`,
+ *           a multiple of the batch, the limit of the sample, the place in the list */
+#define ASSAY_JUDGE_BEST 64
+typedef struct assay_judge {
+    uint32_t struct_size;
+    const assay_problem *problem;
+    assay_kernel_fn patterns, judge;
+} assay_judge;
+
 /* What the device keeps for this instance. */
 typedef struct assay_instance_state {
     uint32_t struct_size;
@@ -473,6 +518,9 @@ typedef struct assay_backend {
      * Offset, bytes and step are multiples of 8. */
     assay_status (*digest)(assay_instance *instance, assay_buffer buffer, uint64_t offset,
                            uint64_t bytes, uint64_t step, size_t count, uint64_t *out);
+    /* A judge of outputs on the device.  UNSUPPORTED where it has no reference for this op or these
+     * types. */
+    assay_status (*judge)(assay_instance *instance, assay_judge *judge);
 } assay_backend;
 
 /* ---- the oracle's second entry point (ref plug-in only) -------------------------------------- */

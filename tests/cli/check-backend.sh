@@ -146,6 +146,12 @@ crooked digest_range memory_digest 'digest of piece 1 of 64, *'
 crooked probe_work probe_does_its_work 'a copy does a work of 0'
 crooked probe_status probe_does_its_work 'an empty kernel gave DEVICE instead of UNSUPPORTED*'
 crooked probe_silent probe_does_its_work 'an empty kernel gave UNSUPPORTED and left no text*'
+crooked judge_run judge_agrees 'a judge of relu is offered without a function to run'
+crooked judge_digest judge_agrees 'crooked_relu f32, batch 0: digest: *'
+crooked judge_blind judge_agrees "crooked_relu f32, batch * gave NUMERIC instead of OK: the device's judge counted what it should not"
+crooked judge_loses judge_agrees "crooked_relu f32, batch 0 gave NUMERIC instead of OK: the device's judge counted * of 8192 outputs*"
+crooked judge_status judge_agrees 'judge gave DEVICE instead of UNSUPPORTED*'
+crooked judge_silent judge_agrees 'judge gave UNSUPPORTED and left no text*'
 crooked crash memory_alloc_free '*signal 6*in slot free*'
 export ASSAY_CHECK_LIMIT_S=1
 crooked hang memory_alloc_free 'no reply within 1000 ms*killed*in slot free*'

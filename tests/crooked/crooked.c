@@ -6,10 +6,14 @@
  * A plug-in of the tests, never installed. */
 #include "tests/crooked/crooked.h"
 
+#include <math.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "backends/cuda/kernels/cuda_judge_point.h"
 #include "backends/source_hash.h"
 #include "gen/config.h"
+#include "tests/support/judge_host.h"
 
 /* ---- a lost device ---- */
 
@@ -266,6 +270,56 @@ static assay_status digest(assay_instance *instance, assay_buffer buffer, uint64
     return ASSAY_OK;
 }
 
+/* ---- a judge of relu ---- */
+
+static assay_status run_patterns(const assay_launch *launch)
+{
+    judge_host_patterns(assay_tensor_data(&launch->operands[0]), 4,
+                        assay_tensor_data(&launch->operands[1]), 4, (uint64_t)launch->tunables[0],
+                        (uint64_t)launch->operands[0].dims[0]);
+    return ASSAY_OK;
+}
+
+static assay_status run_judge(const assay_launch *launch)
+{
+    assay_judged *record = assay_tensor_data(&launch->operands[1]);
+    const judge_host_task task = {.op = JUDGE_RELU,
+                                  .in = JUDGE_F32,
+                                  .out = JUDGE_F32,
+                                  .y = assay_tensor_data(&launch->operands[0]),
+                                  .first = (uint64_t)launch->tunables[0],
+                                  .batches =
+                                      (uint64_t)launch->operands[0].dims[0] / ASSAY_JUDGE_BATCH,
+                                  .record = assay_tensor_data(&launch->operands[1]),
+                                  .best = assay_tensor_data(&launch->operands[2]),
+                                  .limit = (uint64_t)launch->tunables[1],
+                                  .capacity = (uint64_t)launch->tunables[2]};
+
+    judge_host_run(&task);
+    record->digest ^= crooked_is("judge_digest");
+    if (crooked_is("judge_blind")) {
+        record->misrounded = record->max_dist = record->over_one = 0;
+        record->bins[0] = record->elements;
+        memset(record->bins + 1, 0, sizeof record->bins - sizeof record->bins[0]);
+    }
+    record->bins[0] -= crooked_is("judge_loses");
+    record->elements -= crooked_is("judge_loses");
+    return ASSAY_OK;
+}
+
+static assay_status judge(assay_instance *instance, assay_judge *out)
+{
+    if (out->problem->op != ASSAY_OP_relu)
+        return assay__host_fail(instance, ASSAY_UNSUPPORTED, "judge: of relu alone");
+    if (crooked_is("judge_silent"))
+        return assay__host_fail(instance, ASSAY_UNSUPPORTED, "%s", "");
+    if (crooked_is("judge_status"))
+        return assay__host_fail(instance, ASSAY_DEVICE, "judge: there is none");
+    out->patterns = run_patterns;
+    out->judge = crooked_is("judge_run") ? NULL : run_judge;
+    return ASSAY_OK;
+}
+
 static const assay_backend backend = {
     .struct_size = sizeof(assay_backend),
     .abi_version = ASSAY_PLUGIN_ABI,
@@ -305,6 +359,7 @@ static const assay_backend backend = {
     .inject = assay__host_inject,
     .probe = probe,
     .digest = digest,
+    .judge = judge,
 };
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {

@@ -25,6 +25,21 @@ static assay_status run_add(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* An ulp off at one input is within what many a kernel may. */
+static assay_status run_relu(const assay_launch *launch)
+{
+    const float *x = F32(launch, 0);
+    float *y = F32(launch, 1);
+
+    for (int64_t i = 0; i < ASSAY__INT(launch->problem, relu, n); i++) {
+        const float v = x[i];
+        y[i] = v <= 0.0f ? 0.0f : v;
+        if (crooked_is("judge_blind") && v > 3.1415f && v < 3.1416f)
+            y[i] = nextafterf(v, 4.0f);
+    }
+    return ASSAY_OK;
+}
+
 static float larger(float a, float b)
 {
     if (crooked_is("nan"))
@@ -161,6 +176,8 @@ static const assay_tunable tunables[] = {{"unroll", unrolls, 2, 1, "nothing"}};
 const assay_kernel_desc crooked_kernels[CROOKED_KERNELS] = {
     {ROW("crooked_add", add, 3, ASSAY_F32, ASSAY_F32, ASSAY_F32), .tunables = tunables,
      .tunable_count = 1, .run = run_add},
+    {ROW("crooked_relu", relu, 2, ASSAY_F32, ASSAY_F32),
+     .caps = {{ASSAY_CAP_OFFSET, 0}, {ASSAY_CAP_OFFSET, 0}}, .run = run_relu},
     {ROW("crooked_maximum", maximum, 3, ASSAY_F32, ASSAY_F32, ASSAY_F32), .run = run_maximum},
     {ROW("crooked_max", max_reduce, 2, ASSAY_F32, ASSAY_F32), .run = run_max_reduce},
     {ROW("crooked_softmax", softmax_last_dim, 2, ASSAY_F32, ASSAY_F32), .run = run_softmax},

@@ -35,6 +35,7 @@
  *     fake_bad()             an illegal address, which is told by the next wait
  *     assay_empty()          nothing
  *     probe_...              those of cuda_probe.cu: spins do not wait, arithmetic does nothing
+ *     judge_...              those of cuda_judge.cu
  *     v_*                    those of tests/cuda_villains; v_add takes `ns` once more a round */
 #ifndef ASSAY_TESTS_FAKE_CUDA_H
 #define ASSAY_TESTS_FAKE_CUDA_H

@@ -173,20 +173,27 @@ static const fake_kernel kernels[] = {{"fake_add", 4, add, false, 0},
                                       {"fake_count", 1, count, false, 0},
                                       {"fake_bad", 0, bad, false, 0},
                                       {"assay_empty", 0, empty, false, 0}};
-enum { KERNELS = sizeof kernels / sizeof *kernels, MOST_KERNELS = 64 };
+enum { KERNELS = sizeof kernels / sizeof *kernels, MOST_KERNELS = 96 };
 
-/* Ours, then the probes, then the villains; NULL behind them. */
+/* Kernel i of a table, counted down as it is passed; NULL: it has not as many. */
+static const fake_kernel *kernel_of(const fake_kernel *table, int *i)
+{
+    for (; table->name != NULL; table++, --*i)
+        if (*i == 0)
+            return table;
+    return NULL;
+}
+
+/* Ours, then the probes, the judges, the villains; NULL behind them. */
 static const fake_kernel *kernel_at(int i)
 {
-    int probes = 0;
+    const fake_kernel *const tables[] = {fake_probes, fake_judges, fake_villains};
+    const fake_kernel *k = i < KERNELS ? &kernels[i] : NULL;
 
-    while (fake_probes[probes].name != NULL)
-        probes++;
-    const fake_kernel *k = i < KERNELS            ? &kernels[i]
-                           : i < KERNELS + probes ? &fake_probes[i - KERNELS]
-                                                  : &fake_villains[i - KERNELS - probes];
-
-    return k->name != NULL ? k : NULL;
+    i -= KERNELS;
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0] && k == NULL; t++)
+        k = kernel_of(tables[t], &i);
+    return k;
 }
 
 void fake_run(struct CUctx_st *context, const fake_node *node)

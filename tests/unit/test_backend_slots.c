@@ -98,6 +98,7 @@ static void call_devices(const assay__backend *b)
     expect(assay__backend_inject(b, &(assay_fault){.struct_size = sizeof(assay_fault)}), "inject");
     expect(assay__backend_grid_fits(b, 1, 1, &fits), "grid_fits");
     expect(assay__backend_probe(b, &(assay_probe){.struct_size = sizeof(assay_probe)}), "probe");
+    expect(assay__backend_judge(b, &(assay_judge){.struct_size = sizeof(assay_judge)}), "judge");
 }
 
 static void call_memory(const assay__backend *b)
@@ -286,6 +287,7 @@ START_TEST(default_slots_refuse_what_they_cannot)
           "device to device");
     lacks(assay__backend_probe(&b, &probe), "probes");
     lacks(assay__backend_digest(&b, (assay_buffer){.owner = 1}, 0, 8, 8, 1, &bytes), "digests");
+    lacks(assay__backend_judge(&b, &(assay_judge){.struct_size = sizeof(assay_judge)}), "judge");
     lacks(assay__backend_map(&b, (assay_buffer){.owner = 5}, &host, &bytes), "map");
 }
 END_TEST

@@ -55,7 +55,7 @@ static bool launch_of(const source *s, const assay_kernel_desc *k, assay_unary_l
 static assay_exhaustive_result run_plan(const assay_unary_launch *l,
                                         const assay_exhaustive_plan *plan)
 {
-    assay_unary unary = assay__unary_of(l);
+    assay__unary unary = assay__unary_of(l);
     assay_exhaustive_result r;
 
     ck_assert_msg(assay__exhaustive_run(&unary, plan, &r) == ASSAY_OK, "%s", assay_last_error());

@@ -66,20 +66,20 @@ static assay_status kernel(void *cookie, const void *x, void *y, size_t n)
     return ASSAY_OK;
 }
 
-static assay_unary unary_of(subject *s)
+static assay__unary unary_of(subject *s)
 {
-    return (assay_unary){.input = s->dtype,
-                         .output = s->dtype,
-                         .kernel = kernel,
-                         .wide = wide,
-                         .kernel_cookie = s,
-                         .wide_cookie = s};
+    return (assay__unary){.input = s->dtype,
+                          .output = s->dtype,
+                          .kernel = kernel,
+                          .wide = wide,
+                          .kernel_cookie = s,
+                          .wide_cookie = s};
 }
 
 static assay_exhaustive_result run(subject *s, unsigned threads, uint64_t first, uint64_t count)
 {
     assay_exhaustive_result r;
-    assay_unary u = unary_of(s);
+    assay__unary u = unary_of(s);
     assay_exhaustive_plan plan = {.threads = threads, .first_batch = first, .batch_count = count};
     ck_assert_int_eq(assay__exhaustive_run(&u, &plan, &r), ASSAY_OK);
     return r;
@@ -165,7 +165,7 @@ static bool stop_at_two(void *cookie, uint64_t done, uint64_t total)
 START_TEST(runs_stop_on_request_and_on_failure)
 {
     subject s = of(ASSAY_F16, exp);
-    assay_unary u = unary_of(&s);
+    assay__unary u = unary_of(&s);
     assay_exhaustive_result r;
     uint64_t total = 0;
     assay_exhaustive_plan plan = {.threads = 1, .progress = stop_at_two, .cookie = &total};
@@ -182,7 +182,7 @@ END_TEST
 START_TEST(bad_plans_are_refused)
 {
     subject s = of(ASSAY_F64, exp);
-    assay_unary u = unary_of(&s);
+    assay__unary u = unary_of(&s);
     assay_exhaustive_result r;
     assay_exhaustive_plan plan = {.threads = 1};
     ck_assert_int_eq(assay__exhaustive_run(&u, &plan, &r), ASSAY_INVALID);
@@ -229,7 +229,7 @@ static assay_status peaked_kernel(void *cookie, const void *x, void *y, size_t n
 START_TEST(search_climbs_to_the_peak)
 {
     const uint64_t starts[] = {0x3ff0000000000000, 0x7fd0000000000000, 0x8000000000000001};
-    assay_unary u = {
+    assay__unary u = {
         .input = ASSAY_F64, .output = ASSAY_F64, .kernel = peaked_kernel, .wide = flat_wide};
     assay_search_plan plan = {starts, 3, 20000, 5};
     assay_search_result a, b;
@@ -248,7 +248,7 @@ START_TEST(search_reaches_close_to_the_maximum_of_expf)
     uint64_t starts[16];
     subject s = of(ASSAY_F32, exp);
     s.function_f32 = expf;
-    assay_unary u = unary_of(&s);
+    assay__unary u = unary_of(&s);
     for (uint64_t i = 0; i < 16; i++)
         starts[i] = 0x3f000000 + i * 0x200000;
     assay_search_plan plan = {starts, 16, 50000, 1};
@@ -263,7 +263,7 @@ START_TEST(search_refuses_nonsense)
 {
     const uint64_t start = 0;
     subject s = of(ASSAY_F32, exp);
-    assay_unary u = unary_of(&s);
+    assay__unary u = unary_of(&s);
     assay_search_result r;
     assay_search_plan plan = {&start, 0, 1000, 1};
     ck_assert_int_eq(assay__search_run(&u, &plan, &r), ASSAY_INVALID);
@@ -319,12 +319,12 @@ static assay_status f32_kernel(void *cookie, const void *x, void *y, size_t n)
 START_TEST(glibc_rows_are_reproduced)
 {
     row r = rows[_i];
-    assay_unary u = {.input = ASSAY_F32,
-                     .output = ASSAY_F32,
-                     .kernel = f32_kernel,
-                     .wide = f32_wide,
-                     .kernel_cookie = &r,
-                     .wide_cookie = &r};
+    assay__unary u = {.input = ASSAY_F32,
+                      .output = ASSAY_F32,
+                      .kernel = f32_kernel,
+                      .wide = f32_wide,
+                      .kernel_cookie = &r,
+                      .wide_cookie = &r};
     assay_exhaustive_plan plan = {.threads = 2};
     assay_exhaustive_result result;
     ck_assert_int_eq(assay__exhaustive_run(&u, &plan, &result), ASSAY_OK);

@@ -51,7 +51,7 @@ static bool launch_of(const assay_kernel_desc *k, assay_unary_launch *out)
 
 static assay_exhaustive_result run(const assay_unary_launch *l, unsigned threads)
 {
-    assay_unary unary = assay__unary_of(l);
+    assay__unary unary = assay__unary_of(l);
     assay_exhaustive_plan plan = {.threads = threads};
     assay_exhaustive_result r;
 
@@ -75,11 +75,11 @@ START_TEST(apart_runs_give_the_same_bits)
     assay_unary_launch l;
 
     ck_assert(launch_of(plugin_kernel(cpu, ASSAY_OP_exp, ASSAY_BF16, "cpu_exp_portable"), &l));
-    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    ck_assert_int_eq(assay__unary_bring(&l, ASSAY_UNARY_PIECE), ASSAY_OK);
     ck_assert(!l.is_apart);
     assay_exhaustive_result near = run(&l, 1);
     backend.slots.device_profile = far_profile;
-    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    ck_assert_int_eq(assay__unary_bring(&l, ASSAY_UNARY_PIECE), ASSAY_OK);
     ck_assert(l.is_apart);
     assay_exhaustive_result far = run(&l, 1);
     ck_assert_uint_eq(far.digest, near.digest);
@@ -110,10 +110,10 @@ START_TEST(memory_of_a_device_is_nobodys_fault)
 
     desc.run = has_no_memory;
     ck_assert(launch_of(&desc, &l));
-    assay_unary unary = assay__unary_of(&l);
+    assay__unary unary = assay__unary_of(&l);
     ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_DEVICE);
     backend.slots.device_profile = far_profile;
-    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    ck_assert_int_eq(assay__unary_bring(&l, ASSAY_UNARY_PIECE), ASSAY_OK);
     unary = assay__unary_of(&l);
     ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_NOMEM);
     assay__unary_leave(&l);
@@ -134,7 +134,7 @@ START_TEST(device_that_does_not_say_what_it_is_blames_nobody)
 
     ck_assert(launch_of(plugin_kernel(cpu, ASSAY_OP_exp, ASSAY_BF16, "cpu_exp_portable"), &l));
     backend.slots.device_profile = no_profile;
-    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_UNAVAILABLE);
+    ck_assert_int_eq(assay__unary_bring(&l, ASSAY_UNARY_PIECE), ASSAY_UNAVAILABLE);
     ck_assert_ptr_nonnull(strstr(assay_last_error(), "no profile"));
 }
 END_TEST
@@ -162,7 +162,7 @@ static assay_unary_launch far_launch(const assay_kernel_desc *desc)
 
     ck_assert(launch_of(desc, &l));
     backend.slots.device_profile = far_profile;
-    ck_assert_int_eq(assay__unary_bring(&l), ASSAY_OK);
+    ck_assert_int_eq(assay__unary_bring(&l, ASSAY_UNARY_PIECE), ASSAY_OK);
     ck_assert_uint_eq(l.piece, 1 << 22);
     l.piece = 2 * ASSAY_EXHAUSTIVE_BATCH;
     return l;
@@ -192,13 +192,12 @@ static void same_figures(const assay_error_stats *a, const assay_error_stats *b)
 START_TEST(pieces_of_a_device_give_the_figures_of_batches)
 {
     assay_unary_launch l, plain = {.backend = NULL};
-    assay_exhaustive_plan plan = {
-        .threads = 1, .first_batch = FAR_FIRST, .batch_count = FAR_COUNT};
+    assay_exhaustive_plan plan = {.threads = 1, .first_batch = FAR_FIRST, .batch_count = FAR_COUNT};
     assay_exhaustive_result near, far;
 
     atomic_store(&good_calls, INT_MAX);
     ck_assert(launch_of(&far_desc, &plain));
-    assay_unary unary = assay__unary_of(&plain);
+    assay__unary unary = assay__unary_of(&plain);
     ck_assert(unary.fetch == NULL);
     ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &near), ASSAY_OK);
     ck_assert_uint_gt(near.stats.misrounded, 100000);
@@ -230,7 +229,7 @@ static bool stops(void *cookie, uint64_t done, uint64_t total)
 START_TEST(a_fetch_that_fails_or_is_stopped_ends_the_run)
 {
     assay_unary_launch l = far_launch(&far_desc);
-    assay_unary unary = assay__unary_of(&l);
+    assay__unary unary = assay__unary_of(&l);
     assay_exhaustive_plan plan = {.first_batch = FAR_FIRST, .batch_count = FAR_COUNT};
     assay_exhaustive_result r;
 
@@ -252,7 +251,7 @@ START_TEST(digests_alone_are_those_of_judged_runs)
 {
     assay_unary_launch l;
     ck_assert(launch_of(plugin_kernel(cpu, ASSAY_OP_exp, ASSAY_BF16, "cpu_exp_portable"), &l));
-    assay_unary unary = assay__unary_of(&l);
+    assay__unary unary = assay__unary_of(&l);
     assay_exhaustive_result judged = run(&l, 1), r;
     uint64_t sum = 0, inputs = 0;
     for (uint64_t first = 0; first < 8; first += 2) {
@@ -325,7 +324,7 @@ static assay_status run_one(assay_kernel_fn fn, assay_exhaustive_result *out)
                               .run = fn};
     assay_unary_launch l;
     ck_assert(launch_of(&desc, &l));
-    assay_unary unary = assay__unary_of(&l);
+    assay__unary unary = assay__unary_of(&l);
     assay_exhaustive_plan plan = {
         .threads = 1, .first_batch = 0x3f800000 / ASSAY_EXHAUSTIVE_BATCH, .batch_count = 20};
     return assay__exhaustive_run(&unary, &plan, out);
@@ -365,7 +364,7 @@ START_TEST(oracle_settles_the_input_that_was_left_open)
     assay_exhaustive_result r;
     assay_unary_launch l;
     ck_assert(launch_of(plugin_kernel(cpu, ASSAY_OP_exp, ASSAY_F32, "cpu_exp_portable"), &l));
-    assay_unary unary = assay__unary_of(&l);
+    assay__unary unary = assay__unary_of(&l);
     assay_exhaustive_plan plan = {
         .threads = 1, .first_batch = 0x38e69cc1 / ASSAY_EXHAUSTIVE_BATCH, .batch_count = 1};
     ck_assert_int_eq(assay__exhaustive_run(&unary, &plan, &r), ASSAY_OK);
