@@ -188,10 +188,6 @@ assay_status assay__unary_judged(const assay_unary_launch *launch,
                                                       (count > 0 ? (mixed >> 24) % count : 0),
                                        .batch_count = 1};
 
-    assay_status status = compare(launch, &one);
-    if (status == ASSAY_OK)
-        status = assay__unary_judged_alone(launch, plan, NULL, out);
-    if (status != ASSAY_NUMERIC)
-        return status;
-    return assay__fail_context(ASSAY_UNSUPPORTED, "the device's judge is not believed");
+    ASSAY_TRY(compare(launch, &one));
+    return assay__unary_judged_alone(launch, plan, NULL, out);
 }

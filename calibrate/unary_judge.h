@@ -13,14 +13,14 @@
 #include "calibrate/unary_launch.h"
 
 /* As assay__exhaustive_run, all of it on the calling thread.  A batch of the plan is judged by the
- * host too, and the two compared.  `launch` need not be brought.
- * ASSAY_UNSUPPORTED: the host has to judge all: the backend has no such judge, no memory for it, or
- * its figures are not the host's. */
+ * host too, and the two compared.  `launch` need not be brought.  The host has to judge all where
+ * this gives
+ * ASSAY_UNSUPPORTED: the backend has no such judge, or no memory for it;
+ * ASSAY_NUMERIC: its figures are not to be believed, or too few to be sure. */
 assay_status assay__unary_judged(const assay_unary_launch *launch,
                                  const assay_exhaustive_plan *plan, assay_exhaustive_result *out);
 
-/* The same without comparing, for who does that himself; ASSAY_NUMERIC where its figures cannot be
- * so, or are too few.  `runs` NULL, or how long each run on the
+/* The same without comparing, for who does that himself.  `sizes` NULL, or how long each run on the
  * device is, and how many outputs can be listed. */
 typedef struct assay__judge_sizes {
     size_t run; /* a multiple of ASSAY_JUDGE_BATCH */

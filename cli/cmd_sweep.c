@@ -539,7 +539,8 @@ static void print_summary(const view *v, const assay__sweep_options *o,
                 "limit goes on there\n",
                 s->undecided);
     if (s->exhausted > 0)
-        fprintf(stderr, "%zu variants run over all inputs in %.3g s\n", s->exhausted, s->exhaust_s);
+        fprintf(stderr, "%zu variants run over all inputs in %.3g s, %zu judged by their device\n",
+                s->exhausted, s->exhaust_s, s->judged_there);
     tell_rejected(s);
     assay__fates_print(&v->fates, stderr);
     tell_noise(s);

@@ -60,13 +60,17 @@ static assay_status run_here(assay_unary_launch *launch, const assay_exhaustive_
     return status;
 }
 
+/* On the device where it has a judge; one that is not believed is told of. */
 static assay_status run(assay_unary_launch *launch, const assay_exhaustive_plan *plan,
-                        assay_exhaustive_result *out, bool *by_device)
+                        assay_exhaustive_result *out, json_t *reply)
 {
     const assay_status status = assay__unary_judged(launch, plan, out);
 
-    *by_device = status == ASSAY_OK;
-    return status == ASSAY_UNSUPPORTED ? run_here(launch, plan, out) : status;
+    json_object_set_new(reply, "by_device", json_boolean(status == ASSAY_OK));
+    if (status == ASSAY_NUMERIC)
+        json_object_set_new(reply, "doubt", json_string(assay_last_error()));
+    return status == ASSAY_UNSUPPORTED || status == ASSAY_NUMERIC ? run_here(launch, plan, out)
+                                                                  : status;
 }
 
 static assay_status do_exhaust(assay__worker_state *s, json_t *request, assay__message *m,
@@ -79,19 +83,17 @@ static assay_status do_exhaust(assay__worker_state *s, json_t *request, assay__m
         .digest_only = json_is_true(json_object_get(request, "digest_only"))};
     assay_unary_launch launch = {.backend = NULL};
     assay_exhaustive_result r;
-    bool by_device;
 
     if (m->fd_count != 1)
         return assay__fail(ASSAY_INTERNAL, "exhaust needs a result file");
     ASSAY_TRY(read_launch(s, request, &launch));
     ASSAY_TRY(assay__backend_prepare(launch.backend)); /* or the first launch would wait for it */
     const uint64_t begin_ns = assay__host_now_ns();
-    ASSAY_TRY(run(&launch, &plan, &r, &by_device));
+    ASSAY_TRY(run(&launch, &plan, &r, reply));
     const double seconds = (double)(assay__host_now_ns() - begin_ns) * 1e-9;
     assay_status status = write_part(m->fds[0], &r);
     assay__exhaustive_clear(&r);
     json_object_set_new(reply, "seconds", json_real(seconds));
-    json_object_set_new(reply, "by_device", json_boolean(by_device));
     return status;
 }
 

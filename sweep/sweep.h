@@ -124,6 +124,7 @@ typedef struct assay__sweep_summary {
     size_t routes;
     size_t exhausted;              /* variants run over all inputs of their type */
     double exhaust_s;              /* that took, without starting the workers */
+    size_t judged_there;           /* of these, on the device that they ran on */
     double elapsed_s, timed_share; /* of the wall time without the three below: inside timed,
                                       warm-up and confirming calls */
     double checked_share;          /* of the same: inside calls whose results were checked */

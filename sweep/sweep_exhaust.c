@@ -154,7 +154,9 @@ typedef struct hand {
     bool started;
     assay_error_stats stats;
     uint64_t inputs, digest;
-    double seconds; /* that its worker spent on inputs: without its start */
+    double seconds;  /* that its worker spent on inputs: without its start */
+    bool by_device;  /* all of it was judged there */
+    char doubt[200]; /* why a judge there was not believed; "" */
     assay_status status;
     char error[256];
 } hand;
@@ -256,7 +258,11 @@ static assay_status run_part(hand *h, uint64_t first)
     json_object_set_new(request, "digest_only", json_boolean(all->digest_only));
     json_object_set_new(request, "threads", json_integer((json_int_t)all->threads));
     assay_status status = assay__worker_call(h->worker, request, &h->fd, 1, PART_MS, &reply);
+    const char *doubt = json_string_value(json_object_get(reply, "doubt"));
     h->seconds += json_number_value(json_object_get(reply, "seconds"));
+    h->by_device = h->by_device && json_is_true(json_object_get(reply, "by_device"));
+    if (doubt != NULL)
+        (void)snprintf(h->doubt, sizeof h->doubt, "%s", doubt);
     json_decref(reply);
     return status == ASSAY_OK ? take_part(h) : status;
 }
@@ -304,6 +310,7 @@ static assay_status join(crew *all, size_t wanted, assay_error_stats *stats, uin
     assay_status status = ASSAY_OK;
     uint64_t inputs = 0;
     double seconds = 0.0;
+    bool by_device = true;
 
     *digest = 0;
     for (size_t i = 0; i < wanted; i++) {
@@ -319,9 +326,14 @@ static assay_status join(crew *all, size_t wanted, assay_error_stats *stats, uin
         *digest += h->digest;
         inputs += h->inputs;
         seconds = fmax(seconds, h->seconds);
+        by_device = by_device && h->by_device;
+        if (h->doubt[0] != '\0')
+            assay__sweep_warn(all->s, "%s %s: the host judges in place of the device: %s",
+                              all->item->text, all->item->variant->kernel->desc->name, h->doubt);
         assay__error_stats_clear(&h->stats);
     }
     all->s->summary->exhaust_s += seconds;
+    all->s->summary->judged_there += status == ASSAY_OK && by_device && !all->digest_only;
     if (status == ASSAY_OK &&
         inputs != (uint64_t)assay_problem_operand_elements(&all->item->problem, 0))
         return assay__fail(ASSAY_INTERNAL, "%llu inputs were run, not all",
@@ -349,6 +361,8 @@ static assay_status crew_run(crew *all, const struct sweep_exhaust *item, bool d
         hand *h = &all->hands[i];
         h->inputs = h->digest = 0;
         h->seconds = 0.0;
+        h->by_device = true;
+        h->doubt[0] = '\0';
         h->status = ASSAY_OK;
         status = assay__error_stats_init(&h->stats, stats->format.dtype, false);
     }

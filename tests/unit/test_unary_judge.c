@@ -339,7 +339,7 @@ START_TEST(a_judge_that_lies_is_not_believed)
     assay__exhaustive_clear(&r);
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         judge_host_lie = lies[i];
-        ck_assert_msg(assay__unary_judged(&l, &plan, &r) == ASSAY_UNSUPPORTED, "lie %zu", i);
+        ck_assert_msg(assay__unary_judged(&l, &plan, &r) == ASSAY_NUMERIC, "lie %zu", i);
         ck_assert_str_ne(assay_last_error(), "");
     }
 }
