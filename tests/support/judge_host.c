@@ -81,7 +81,7 @@ static void put_counts(const judge_host_task *t, const judge_counts *c)
     if (c->most_dist > r[JUDGED_MAX_DIST])
         r[JUDGED_MAX_DIST] = c->most_dist;
     for (int bin = 1; bin <= JUDGE_HELD; bin++) {
-        const uint64_t n = c->bins[(bin - 1) / 4] >> 16 * ((bin - 1) % 4) & 0xffff;
+        const uint64_t n = judge_held(c, bin);
         r[JUDGED_BINS + bin] += n;
         rest -= n;
     }

@@ -180,6 +180,7 @@ JUDGE_FN void lead_tile(const judge_task *task, judge_u64 tile, const judge_bar 
             int leads = 0;
             if (!measure<OP, IN, OUT>(task, place + i, bits, &p))
                 continue;
+#pragma unroll
             for (int kind = 0; kind < JUDGE_BESTS; kind++) {
                 const judge_u64 least = judge_bits(judge_figure(&p, kind, -1.0));
                 if (step == 0) {
@@ -201,6 +202,7 @@ JUDGE_FN void lead_tile(const judge_task *task, judge_u64 tile, const judge_bar 
 template <int OUT>
 JUDGE_FN void end_lead(const judge_task *task, const judge_bar *bar, const judge_shared *s)
 {
+#pragma unroll
     for (int kind = 0; kind < JUDGE_BESTS; kind++) {
         const double top = judge_double(s->top[kind]);
         const unsigned leader = s->leader[kind];
@@ -255,7 +257,7 @@ JUDGE_FN void put_counts(judge_shared *s, const judge_counts *c)
     put(s, JUDGED_SUM_LOW, whole & 0xffffffffu);
     put(s, JUDGED_SUM_HIGH, whole >> 32);
     for (int bin = 1; bin <= JUDGE_HELD; bin++)
-        put(s, JUDGED_BINS + bin, c->bins[(bin - 1) / 4] >> 16 * ((bin - 1) % 4) & 0xffffu);
+        put(s, JUDGED_BINS + bin, judge_held(c, bin));
     atomicMax(&s->total[JUDGED_MAX_DIST], (judge_u64)c->most_dist);
 }
 

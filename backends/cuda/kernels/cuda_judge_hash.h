@@ -10,11 +10,13 @@
 #define BACKENDS_CUDA_KERNELS_CUDA_JUDGE_HASH_H
 
 #ifdef __CUDACC__
-#define JUDGE_FN    static __device__ __forceinline__
-#define JUDGE_TABLE static __device__ const
+#define JUDGE_FN     static __device__ __forceinline__
+#define JUDGE_TABLE  static __device__ const
+#define JUDGE_UNROLL _Pragma("unroll")
 #else
 #define JUDGE_FN    static inline
 #define JUDGE_TABLE static const
+#define JUDGE_UNROLL
 #endif
 
 typedef unsigned long long judge_u64;
@@ -87,6 +89,7 @@ JUDGE_FN judge_u64 judge_hash_end(const judge_u64 *lanes, judge_u64 bytes)
 {
     judge_u64 h = bytes * 0x9e3779b185ebca87u;
 
+    JUDGE_UNROLL
     for (int i = 0; i < JUDGE_LANES; i += 2)
         h +=
             judge_hash_fold(lanes[i] ^ judge_secret_end[i], lanes[i + 1] ^ judge_secret_end[i + 1]);

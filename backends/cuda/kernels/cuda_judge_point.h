@@ -258,8 +258,8 @@ enum { JUDGE_BINS = 23, JUDGE_HELD = 8 /* bins 1 to 8 are counted by each thread
 /* Of one thread; at most 65,535 elements. */
 typedef struct judge_counts {
     unsigned elements, zero_sign, misrounded, over_one, most_dist, zeros, integers;
-    judge_u64 part, whole; /* the sum of errors: part / 2^32 + whole */
-    judge_u64 bins[2];     /* 16 bits each */
+    judge_u64 part, whole;         /* the sum of errors: part / 2^32 + whole */
+    judge_u64 low_bins, high_bins; /* 1 to 4, 5 to 8, 16 bits each */
 } judge_counts;
 
 /* The bin where that is not among those held, to be counted elsewhere; else 0. */
@@ -287,8 +287,19 @@ JUDGE_FN int judge_count(judge_counts *c, const judge_point *p)
     bin = bin < JUDGE_BINS ? bin : JUDGE_BINS - 1;
     if (bin > JUDGE_HELD)
         return bin;
-    c->bins[(bin - 1) / 4] += 1ull << 16 * ((bin - 1) % 4);
+    if (bin <= JUDGE_HELD / 2)
+        c->low_bins += 1ull << 16 * (bin - 1);
+    else
+        c->high_bins += 1ull << 16 * (bin - 1 - JUDGE_HELD / 2);
     return 0;
+}
+
+/* What a thread holds of a bin from 1 to JUDGE_HELD. */
+JUDGE_FN judge_u64 judge_held(const judge_counts *c, int bin)
+{
+    const judge_u64 bins = bin <= JUDGE_HELD / 2 ? c->low_bins : c->high_bins;
+
+    return bins >> 16 * ((bin - 1) % (JUDGE_HELD / 2)) & 0xffffu;
 }
 
 /* ---- what may be the largest ---- */
