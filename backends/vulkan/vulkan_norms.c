@@ -43,6 +43,7 @@ assay_status vulkan_norm(const assay_launch *launch)
         .shape = {.groups = (uint64_t)y->dims[0],
                   .local = {workgroup, 1},
                   .shared_bytes = vulkan_shared_bytes(workgroup),
+                  .rounds = plan.rounds,
                   .push_bytes = sizeof push},
         .push = &push};
     return vulkan_run(launch, &work);

@@ -24,8 +24,9 @@ typedef enum vulkan_way {
 typedef struct vulkan_row_plan {
     uint32_t vectors; /* an invocation, at a time */
     vulkan_way way;
-    bool is_held;  /* that is the row */
-    bool is_whole; /* pieces of so many end where the row does */
+    bool is_held;    /* that is the row */
+    bool is_whole;   /* pieces of so many end where the row does */
+    uint64_t rounds; /* of an invocation's loops at most: four passes, and what joins sums */
 } vulkan_row_plan;
 
 /* x, y: addresses; lanes: elements of a vector; most: vectors that an invocation may hold. */
@@ -35,6 +36,7 @@ static inline vulkan_row_plan vulkan_plan_row(uint64_t x, uint64_t y, uint32_t c
     const uint32_t all = (cols - 1) / lanes + 1, each = (all - 1) / workgroup + 1;
     const bool is_held = each <= most;
     const uint32_t vectors = is_held || each < VULKAN_AHEAD ? each : VULKAN_AHEAD;
+    const uint32_t pieces = (each - 1) / vectors + 1;
     const bool is_aligned = (x | y) % 16 == 0;
 
     return (vulkan_row_plan){.vectors = vectors,
@@ -42,7 +44,8 @@ static inline vulkan_row_plan vulkan_plan_row(uint64_t x, uint64_t y, uint32_t c
                                     : is_aligned      ? VULKAN_BY_VECTORS
                                                       : VULKAN_BY_SINGLES,
                              .is_held = is_held,
-                             .is_whole = cols % ((uint64_t)workgroup * vectors * lanes) == 0};
+                             .is_whole = cols % ((uint64_t)workgroup * vectors * lanes) == 0,
+                             .rounds = (uint64_t)4 * pieces + 4 * (workgroup / 16)};
 }
 
 #endif

@@ -32,6 +32,7 @@ assay_status vulkan_softmax(const assay_launch *launch)
         .shape = {.groups = push.rows,
                   .local = {workgroup, 1},
                   .shared_bytes = vulkan_shared_bytes(workgroup),
+                  .rounds = plan.rounds,
                   .push_bytes = sizeof push},
         .push = &push};
     return vulkan_run(launch, &work);

@@ -313,19 +313,23 @@ static const struct row_plan {
     uint32_t cols, lanes;
     vulkan_row_plan plan;
 } row_plans[] = {
-    {256, 512, 4, 4, {1, VULKAN_BY_VECTORS, true, false}},
-    {256, 512, 256, 4, {1, VULKAN_BY_VECTORS, true, true}},
-    {256, 512, 260, 4, {2, VULKAN_BY_VECTORS, true, false}},
-    {256, 512, 2048, 4, {8, VULKAN_BY_VECTORS, true, true}},
-    {256, 512, 2052, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, false}},
-    {256, 512, 3072, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, true}},
-    {256, 512, 2048, 8, {4, VULKAN_BY_VECTORS, true, true}},
-    {260, 512, 2048, 4, {8, VULKAN_BY_SINGLES, true, true}},
-    {256, 514, 2048, 8, {4, VULKAN_BY_SINGLES, true, true}},
-    {256, 512, 2047, 4, {8, VULKAN_BY_SPREAD, true, false}},
-    {260, 514, 2044, 8, {4, VULKAN_BY_SPREAD, true, false}}, /* rows of whole words, not vectors */
-    {256, 512, 1, 4, {1, VULKAN_BY_SPREAD, true, false}},
-    {256, 512, 2147483644, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, false}},
+    {256, 512, 4, 4, {1, VULKAN_BY_VECTORS, true, false, 20}},
+    {256, 512, 256, 4, {1, VULKAN_BY_VECTORS, true, true, 20}},
+    {256, 512, 260, 4, {2, VULKAN_BY_VECTORS, true, false, 20}},
+    {256, 512, 2048, 4, {8, VULKAN_BY_VECTORS, true, true, 20}},
+    {256, 512, 2052, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, false, 28}},
+    {256, 512, 3072, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, true, 28}},
+    {256, 512, 2048, 8, {4, VULKAN_BY_VECTORS, true, true, 20}},
+    {260, 512, 2048, 4, {8, VULKAN_BY_SINGLES, true, true, 20}},
+    {256, 514, 2048, 8, {4, VULKAN_BY_SINGLES, true, true, 20}},
+    {256, 512, 2047, 4, {8, VULKAN_BY_SPREAD, true, false, 20}},
+    {260,
+     514,
+     2044,
+     8,
+     {4, VULKAN_BY_SPREAD, true, false, 20}}, /* rows of whole words, not vectors */
+    {256, 512, 1, 4, {1, VULKAN_BY_SPREAD, true, false, 20}},
+    {256, 512, 2147483644, 4, {VULKAN_AHEAD, VULKAN_BY_VECTORS, false, false, 8388624}},
 };
 
 START_TEST(maps_take_vectors_where_all_operands_are_aligned)
@@ -352,6 +356,7 @@ START_TEST(rows_are_held_as_far_as_they_fit)
 
     ck_assert_uint_eq(got.vectors, t->plan.vectors);
     ck_assert_int_eq((int)got.way, (int)t->plan.way);
+    ck_assert_uint_eq(got.rounds, t->plan.rounds);
     ck_assert(got.is_held == t->plan.is_held && got.is_whole == t->plan.is_whole);
     ck_assert(!vulkan_plan_row(t->x, t->y, t->cols, t->lanes, 64, 0).is_held);
 }

@@ -79,8 +79,8 @@ START_TEST(sums_err_no_more_where_they_are_longer)
     }
     if (instance != NULL) {
         OK(sum_of(x, y, AXIS, inner));
-        for (int64_t i = 0; i < inner; i++) /* a workgroup joins 128 sums in 7 more */
-            ck_assert_msg(fabs((double)y[i] - want[i]) <= (inner == 1 ? 8 : 1) * 0x1p-24 * all[i],
+        for (int64_t i = 0; i < inner; i++) /* a workgroup joins 128 sums in 11 more */
+            ck_assert_msg(fabs((double)y[i] - want[i]) <= (inner == 1 ? 12 : 1) * 0x1p-24 * all[i],
                           "sum %d is %.9g instead of %.9g", (int)i, (double)y[i], want[i]);
     }
     free(x);
