@@ -166,6 +166,7 @@ REFUSE(peer_copy, ALSO(, assay_buffer dst, uint64_t dst_offset, assay_instance *
 REFUSE(probe, ALSO(, assay_probe *probe))
 REFUSE(digest, ALSO(, assay_buffer buffer, uint64_t offset, uint64_t bytes, uint64_t step,
                     size_t count, uint64_t *out))
+REFUSE(judge, ALSO(, assay_judge *judge))
 #pragma GCC diagnostic pop
 
 static const assay_backend backend = {
@@ -210,9 +211,10 @@ static const assay_backend backend = {
     .peer_copy = null_peer_copy,
     .probe = null_probe,
     .digest = null_digest,
+    .judge = null_judge,
 };
 /* A slot left out would get the library's default, and alloc would succeed. */
-_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, digest) + sizeof(void *),
+_Static_assert(sizeof(assay_backend) == offsetof(assay_backend, judge) + sizeof(void *),
                "assay_backend has a slot that this backend does not refuse");
 
 ASSAY_PLUGIN_EXPORT const assay_manifest assay_plugin_manifest = {
