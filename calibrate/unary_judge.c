@@ -121,6 +121,12 @@ static assay_status put_patterns(const desk *d, uint64_t first, size_t n)
     return assay__backend_launch(d->l->backend, d->judge.patterns, &launch);
 }
 
+/* Memory that the device lacks is no kernel's fault. */
+static assay_status blame(assay_status status)
+{
+    return status == ASSAY_NOMEM ? status : assay__backend_blame(status);
+}
+
 static assay_status run_kernel(const desk *d, uint64_t at, size_t n)
 {
     assay_problem problem;
@@ -128,7 +134,7 @@ static assay_status run_kernel(const desk *d, uint64_t at, size_t n)
     assay_launch launch;
 
     ASSAY_TRY(prepare(d, at, n, &problem, operands, &launch));
-    return assay__backend_blame(assay__backend_launch(d->l->backend, d->l->kernel->run, &launch));
+    return blame(assay__backend_launch(d->l->backend, d->l->kernel->run, &launch));
 }
 
 static bool may_lie_at(const desk *d, uint64_t at)
@@ -309,7 +315,7 @@ static assay_status send_group(const desk *d, uint64_t first, size_t *runs)
         ASSAY_TRY(judge_there(d, *runs, first, n));
         first += n;
     }
-    return assay__backend_blame(assay__backend_synchronize(d->l->backend));
+    return blame(assay__backend_synchronize(d->l->backend));
 }
 
 static assay_status take_group(desk *d, uint64_t first, size_t runs)
@@ -461,11 +467,8 @@ static assay_status work_at(desk *d, const assay_exhaustive_plan *plan,
     if (d->list == NULL)
         return assay__fail(ASSAY_NOMEM, "the list of a judge");
     ASSAY_TRY(stats_init(d));
-    assay_status status = take_there(d);
-    if (status == ASSAY_NOMEM)
-        return assay__fail_context(ASSAY_UNSUPPORTED, "no memory for a judge on the device");
-    ASSAY_TRY(status);
-    status = judge_and_join(d, plan, out);
+    ASSAY_TRY(take_there(d));
+    const assay_status status = judge_and_join(d, plan, out);
     free_there(d);
     return status;
 }

@@ -15,7 +15,7 @@
 /* As assay__exhaustive_run, all of it on the calling thread.  A batch of the plan is judged by the
  * host too, and the two compared.  `launch` need not be brought.  The host has to judge all where
  * this gives
- * ASSAY_UNSUPPORTED: the backend has no such judge, or no memory for it;
+ * ASSAY_UNSUPPORTED: the backend has no such judge; ASSAY_NOMEM: or no memory for it;
  * ASSAY_NUMERIC: its figures are not to be believed, or too few to be sure. */
 assay_status assay__unary_judged(const assay_unary_launch *launch,
                                  const assay_exhaustive_plan *plan, assay_exhaustive_result *out);

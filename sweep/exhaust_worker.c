@@ -69,8 +69,9 @@ static assay_status run(assay_unary_launch *launch, const assay_exhaustive_plan 
     json_object_set_new(reply, "by_device", json_boolean(status == ASSAY_OK));
     if (status == ASSAY_NUMERIC)
         json_object_set_new(reply, "doubt", json_string(assay_last_error()));
-    return status == ASSAY_UNSUPPORTED || status == ASSAY_NUMERIC ? run_here(launch, plan, out)
-                                                                  : status;
+    if (status != ASSAY_UNSUPPORTED && status != ASSAY_NUMERIC && status != ASSAY_NOMEM)
+        return status;
+    return run_here(launch, plan, out);
 }
 
 static assay_status do_exhaust(assay__worker_state *s, json_t *request, assay__message *m,
