@@ -52,7 +52,17 @@ static void teardown(void)
 static struct {
     double (*function)(double); /* NULL: the operand itself */
     double scale;               /* of results that are numbers */
-    enum { HONEST, OFF, NOT_A_NUMBER, WRONG_SIGN, UNWRITTEN, INFINITE, FLUSHES, HUGE_ERRORS } fault;
+    enum {
+        HONEST,
+        OFF,
+        NOT_A_NUMBER,
+        WRONG_SIGN,
+        UNWRITTEN,
+        INFINITE,
+        FLUSHES,
+        HUGE_ERRORS,
+        LARGEST
+    } fault;
     uint64_t at; /* input pattern of the fault */
 } subject;
 
@@ -86,6 +96,9 @@ static void spoil(assay_dtype dtype, void *y, int64_t i)
         break;
     case INFINITE:
         assay_store_f64(dtype, y, (size_t)i, INFINITY);
+        break;
+    case LARGEST:
+        assay_store_f64(dtype, y, (size_t)i, assay_dtype_describe(dtype)->max_finite);
         break;
     default:
         break;
@@ -260,6 +273,21 @@ START_TEST(parts_of_f32_have_the_hosts_figures)
 }
 END_TEST
 
+/* Half a step above the largest number is infinity's, and what is finite there is wrong. */
+START_TEST(a_tie_at_overflow_is_looked_at)
+{
+    const assay_exhaustive_plan plan = {
+        .threads = 1, .first_batch = 0x477ff000 / ASSAY_EXHAUSTIVE_BATCH, .batch_count = 1};
+    const assay_unary_launch l = launch_of(ASSAY_OP_cast, ASSAY_F32, ASSAY_F16);
+    assay_exhaustive_result r;
+
+    takes(NULL, 0.0, LARGEST, 0x477ff000);
+    agrees(&l, &plan, NULL, &r);
+    ck_assert_uint_eq(r.stats.classes[ASSAY_ULP_INF_MISMATCH], 1);
+    assay__exhaustive_clear(&r);
+}
+END_TEST
+
 /* However it is cut: short runs, groups of them, lists that are too short. */
 START_TEST(runs_of_any_length_have_the_hosts_figures)
 {
@@ -388,6 +416,7 @@ int main(void)
     tcase_add_loop_test(all, one_wrong_output_is_found, 0, ROWS);
     tcase_add_loop_test(all, parts_of_f32_have_the_hosts_figures, 0,
                         sizeof wide_rows / sizeof wide_rows[0]);
+    tcase_add_test(all, a_tie_at_overflow_is_looked_at);
     tcase_add_test(all, runs_of_any_length_have_the_hosts_figures);
     tcase_add_test(all, a_judge_that_lies_is_not_believed);
     tcase_add_test(all, what_cannot_be_judged_there_is_unsupported);
