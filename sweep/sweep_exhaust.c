@@ -21,9 +21,9 @@
 #include "sweep/sweep_internal.h"
 
 #define PARTS       256    /* of a large space: progress, and what an interrupt waits for */
-#define PART_MS     600000 /* 2^24 inputs at 30 us each, of a device elsewhere 2^28 at 2 us */
+#define PART_MS     600000 /* 2^24 inputs at 30 us each, of a device elsewhere 2^30 at half a us */
 #define MAX_WORKERS 64
-#define FAR_PARTS   16 /* of a device elsewhere, which has one worker and long pieces */
+#define FAR_PARTS   4 /* of a device elsewhere, which has one worker and long pieces */
 #define MAX_THREADS 256
 
 /* ---- what is run ---- */
