@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cuda/kernels/cuda_judge_point.h"
 #include "calibrate/unary_judge.h"
 #include "runtime/error.h"
 #include "tests/support/judge_slot.h"
@@ -309,6 +310,45 @@ START_TEST(runs_of_any_length_have_the_hosts_figures)
 }
 END_TEST
 
+/* ---- who may have the largest error ---- */
+
+/* The host may find an element larger by the slack of both references; of equals it takes the
+ * first, so that behind that one it takes more to lead. */
+START_TEST(leaders_are_told_by_slack_and_by_order)
+{
+    const judge_u64 best[JUDGE_BESTS] = {judge_key(0.5, 1000), judge_bits(0.25), judge_bits(0.125)};
+    const judge_bar before = judge_bar_of(best, 0), behind = judge_bar_of(best, 8192);
+    judge_point p = {.err = 0.4999, .abs = 0.2, .size = 2.0};
+
+    ck_assert(judge_leads(JUDGE_BY_ERR, &before, 0.5));
+    ck_assert(!judge_leads(JUDGE_BY_ERR, &behind, 0.5));
+    ck_assert(judge_leads(JUDGE_BY_ERR, &behind, 0.500001));
+    ck_assert(!judge_leads(JUDGE_BY_ERR, &before, 0.499999));
+    ck_assert(!judge_leads(JUDGE_BY_ABS, &before, 0.25) &&
+              judge_leads(JUDGE_BY_ABS, &before, 0.26));
+    ck_assert(!judge_rises(&p, &before) && !judge_may_lead(&p, JUDGE_BY_ERR, &before, 0.5));
+    p.slack = 0.0002;
+    ck_assert(judge_rises(&p, &before) && judge_may_lead(&p, JUDGE_BY_ERR, &before, 0.5));
+    ck_assert(!judge_may_lead(&p, JUDGE_BY_ERR, &before, 0.51));
+    p = (judge_point){.err = 0.1, .abs = 0.2, .size = 1.0};
+    ck_assert(judge_rises(&p, &before)); /* by |y - r| / |r| */
+}
+END_TEST
+
+/* Inexact references have slack, exact ones none, and so have errors too small to matter. */
+START_TEST(slack_is_twice_the_bound)
+{
+    judge_point p;
+
+    ck_assert(judge_measure(JUDGE_F32, 0x3f800001, 1.0 + 0x1p-24 + 0x1p-26, 0x1p-50, 0, &p));
+    ck_assert(p.slack >= 0x1p-26 && p.slack <= 0x1p-26 && p.slack_abs >= 0x1p-49);
+    ck_assert(judge_measure(JUDGE_F32, 0x3f800001, 1.0 + 0x1p-24, 0.0, 1, &p));
+    ck_assert(p.slack <= 0.0 && p.dist == 1 && p.err >= 0.5 && p.err <= 0.5);
+    ck_assert(judge_measure(JUDGE_F32, 0x3f800001, 1.0 + 0x1p-23 + 0x1p-40, 0x1p-50, 0, &p));
+    ck_assert(p.slack <= 0.0 && p.err > 0.0 && p.dist == 0);
+}
+END_TEST
+
 /* ---- who is not believed ---- */
 
 static void lie_misrounded(assay_judged *r)
@@ -418,6 +458,8 @@ int main(void)
                         sizeof wide_rows / sizeof wide_rows[0]);
     tcase_add_test(all, a_tie_at_overflow_is_looked_at);
     tcase_add_test(all, runs_of_any_length_have_the_hosts_figures);
+    tcase_add_test(all, leaders_are_told_by_slack_and_by_order);
+    tcase_add_test(all, slack_is_twice_the_bound);
     tcase_add_test(all, a_judge_that_lies_is_not_believed);
     tcase_add_test(all, what_cannot_be_judged_there_is_unsupported);
     SRunner *runner = srunner_create(suite);
