@@ -410,6 +410,11 @@ START_TEST(a_judge_that_lies_is_not_believed)
         ck_assert_msg(assay__unary_judged(&l, &plan, &r) == ASSAY_NUMERIC, "lie %zu", i);
         ck_assert_str_ne(assay_last_error(), "");
     }
+    /* Counts that cannot be are noticed without the host's. */
+    judge_host_lie = lie_elements;
+    ck_assert_int_eq(assay__unary_judged_alone(&l, &plan, NULL, &r), ASSAY_NUMERIC);
+    judge_host_lie = lie_place;
+    ck_assert_int_eq(assay__unary_judged_alone(&l, &plan, NULL, &r), ASSAY_NUMERIC);
 }
 END_TEST
 
