@@ -11,17 +11,22 @@
 #include "assay/plugin.h"
 
 /* So long in all, at most so many, and none where the span takes so long that what it begins with
- * is nothing beside it. */
-#define LEAD_NS   300e3
-#define LEAD_MOST 64.0
-#define LONG_NS   30e6
+ * is nothing beside it.  Not too few either: what a call took while the device was slow makes it
+ * seem long, and one launch for a lead would keep it so. */
+#define LEAD_NS    300e3
+#define LEAD_MOST  64.0
+#define LEAD_LEAST 4.0
+#define LONG_NS    30e6
 
 /* call_ns: of one call; 0: not known, and nothing goes before. */
 static inline size_t lead_count(double call_ns, size_t inner)
 {
     if (!(call_ns > 0.0) || call_ns * (double)inner > LONG_NS)
         return 0;
-    return (size_t)(call_ns * LEAD_MOST < LEAD_NS ? LEAD_MOST : LEAD_NS / call_ns) + 1;
+    if (call_ns * LEAD_MOST < LEAD_NS)
+        return (size_t)LEAD_MOST + 1;
+    const double by_time = LEAD_NS / call_ns + 1;
+    return (size_t)(by_time < LEAD_LEAST && call_ns * LEAD_LEAST < LONG_NS ? LEAD_LEAST : by_time);
 }
 
 /* How long a call took when it was measured last: the lead of its next measurement is as long as

@@ -189,7 +189,11 @@ START_TEST(measure_keeps_the_device_busy_before_a_span)
     static const struct {
         const char *script;
         uint32_t before; /* calls before a span */
-    } cases[] = {{"ns=20000", 16}, {"ns=1000", 65}, {"ns=2000000", 1}, {"ns=40000000", 0}};
+    } cases[] = {{"ns=20000", 16},
+                 {"ns=1000", 65},
+                 {"ns=10000000", 1},
+                 {"ns=40000000", 0},
+                 {"ns=2000000", 4}};
     uint32_t before[3], leads = 0;
     scene s;
 
@@ -562,7 +566,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, measure_by_records_leaves_launches_out);
     tcase_add_test(t, measure_takes_spans_again_whose_records_are_lost);
     tcase_add_loop_test(t, measure_takes_late_records_for_no_other_span, 0, 6);
-    tcase_add_loop_test(t, measure_keeps_the_device_busy_before_a_span, 0, 8);
+    tcase_add_loop_test(t, measure_keeps_the_device_busy_before_a_span, 0, 10);
     tcase_add_loop_test(t, measure_that_fails_waits_for_what_it_launched, 0, 2);
     tcase_add_test(t, measure_falls_back_where_records_are_refused);
     tcase_add_test(t, measure_needs_no_compiler_of_the_driver);

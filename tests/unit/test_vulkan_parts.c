@@ -2,8 +2,10 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* tests/unit/test_vulkan_parts.c -- arithmetic of the Vulkan backend, which needs no device. */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "backends/lead_in.h"
 #include "backends/vulkan/vulkan_cache_header.h"
 #include "backends/vulkan/vulkan_heap.h"
 #include "backends/vulkan/vulkan_limits.h"
@@ -362,6 +364,21 @@ START_TEST(rows_are_held_as_far_as_they_fit)
 }
 END_TEST
 
+/* None before what is not known or long; 0.3 ms else, but some where a call only seemed long. */
+START_TEST(leads_last_long_enough)
+{
+    ck_assert_uint_eq(lead_count(0, 1), 0);
+    ck_assert_uint_eq(lead_count((double)NAN, 1), 0);
+    ck_assert_uint_eq(lead_count(1e3, 1), 65);
+    ck_assert_uint_eq(lead_count(50e3, 1), 7);
+    ck_assert_uint_eq(lead_count(200e3, 1), 4);
+    ck_assert_uint_eq(lead_count(2e6, 1), 4);
+    ck_assert_uint_eq(lead_count(10e6, 1), 1);
+    ck_assert_uint_eq(lead_count(2e6, 16), 0);
+    ck_assert_uint_eq(lead_count(40e6, 1), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("vulkan_parts");
@@ -372,6 +389,7 @@ int main(void)
     tcase_add_loop_test(all, ticks_are_counted_through_the_wrap, 0,
                         (int)(sizeof turns / sizeof turns[0]));
     tcase_add_test(all, ticks_take_the_period);
+    tcase_add_test(all, leads_last_long_enough);
     tcase_add_test(all, limits_are_kept_exactly);
     tcase_add_test(all, limits_fold_grids);
     tcase_add_test(all, maps_take_vectors_where_all_operands_are_aligned);
