@@ -116,12 +116,14 @@ assay_status assay__sense_load(assay__sense *s, assay_kernel_fn run, const assay
 /* ---- the warm-up's end ---- */
 
 #define AGREE 0.01 /* of the highest */
+#define AWAKE 0.75 /* of the fastest */
 
 static void remember(assay__sense_history *h, const assay__backend *backend, double clock_mhz)
 {
     if (h->backend != backend)
         *h = (assay__sense_history){.backend = backend};
     h->clock_mhz[h->count++ % ASSAY__SENSE_AGREE] = clock_mhz;
+    h->fastest_mhz = fmax(h->fastest_mhz, clock_mhz);
 }
 
 static bool do_agree(const assay__sense_history *h)
@@ -146,7 +148,10 @@ bool assay__sense_is_settled(const assay__sense *s, assay__sense_history *histor
     if (!(s->loaded.clock_mhz > 0))
         return true;
     remember(history, s->backend, s->loaded.clock_mhz);
-    return is_held_down(s->loaded.reasons) || do_agree(history);
+    if (is_held_down(s->loaded.reasons))
+        return true;
+    /* Readings agree, too, on the clock of a device that has not noticed yet that there is work. */
+    return do_agree(history) && s->loaded.clock_mhz >= AWAKE * history->fastest_mhz;
 }
 
 /* ---- samples ---- */

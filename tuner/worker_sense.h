@@ -47,7 +47,8 @@ typedef struct assay__sense_history {
     const assay__backend *backend;
     double clock_mhz[ASSAY__SENSE_AGREE]; /* 0: not read yet, which agrees with none */
     size_t count;
-    bool is_restless; /* they did not agree, for as long as is waited for */
+    double fastest_mhz; /* of all loads so far */
+    bool is_restless;   /* they did not agree, for as long as is waited for */
 } assay__sense_history;
 
 typedef struct assay__sense {

@@ -405,6 +405,14 @@ START_TEST(later_stays_of_a_worker_warm_up_less)
     ck_assert(assay__sense_is_settled(&s, &history));
     s.loaded.clock_mhz = 1900;
     ck_assert(!assay__sense_is_settled(&s, &history));
+    /* One that idled says its idle clock as often as is asked, until it is awake. */
+    s.loaded.clock_mhz = 735;
+    for (int i = 0; i < 5; i++)
+        ck_assert(!assay__sense_is_settled(&s, &history));
+    s.loaded.reasons = ASSAY__REASON_POWER_CAP; /* no faster than that */
+    ck_assert(assay__sense_is_settled(&s, &history));
+    s.loaded.reasons = 0;
+    s.loaded.clock_mhz = 1900;
     /* Another device has another clock. */
     for (int i = 0; i < 3; i++)
         (void)assay__sense_is_settled(&s, &history);
