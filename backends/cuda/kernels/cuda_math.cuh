@@ -61,8 +61,10 @@ struct cuda_gelu {
     CUDA_INLINE float of(float x)
     {
         float minus_u = x * fmaf(x * x, -0x1.2444f2p-4f, -0x1.988454p+0f);
-        if (minus_u > 80.0f) /* e^-u overflows before the result vanishes; 1 is nothing beside it */
-            return x * expf(-minus_u);
+        /* e^-u overflows, and e^u vanishes, before the result does, beside which 1 is nothing: 2^64
+         * e^u, and the last step may leave the normal numbers. */
+        if (minus_u > 80.0f)
+            return x * expf(44.36142f - minus_u) * 0x1p-64f;
         return x * cuda_reciprocal(1.0f + expf(minus_u));
     }
 };
