@@ -420,7 +420,7 @@ static void *add_all_the_time(void *cookie)
 START_TEST(threads_call_while_kernels_are_registered)
 {
     static assay_kernel_desc extra[24];
-    static char titles[24][8];
+    static char titles[24][16];
     static assay_manifest more;
     assay_engine *e = engine_open(context, names[_i], NULL);
     pthread_t threads[3];
