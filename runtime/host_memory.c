@@ -396,7 +396,8 @@ assay_status assay__host_resolve(assay_instance *instance, const assay_launch *i
     out->operands = operands;
     out->instance = instance;
     if (!has_slots) {
-        memcpy(operands, in->operands, in->operand_count * sizeof *operands);
+        if (in->operand_count > 0) /* a launch without any may have no list */
+            memcpy(operands, in->operands, in->operand_count * sizeof *operands);
         return ASSAY_OK;
     }
     pthread_mutex_lock(&instance->lock);
