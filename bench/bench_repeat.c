@@ -149,7 +149,7 @@ static bench_figure share(size_t part, size_t whole)
     const double z = 1.96, middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     const double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
 
-    return (bench_figure){100 * p, 100 * (middle - half), 100 * (middle + half), whole};
+    return (bench_figure){100 * p, 100 * fmax(0.0, middle - half), 100 * (middle + half), whole};
 }
 
 static void print(const sums *s)
