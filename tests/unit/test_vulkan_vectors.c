@@ -4,70 +4,9 @@
  * hold rows in registers: right for every width, and with the same bits wherever operands lie.
  *
  * Without the plug-in or a driver every test passes and says so. */
-#include <check.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "assay/dtype.h"
 #include "runtime/op_params.h"
-#include "tests/support/plugin_case.h"
-
-static char last_text[2048];
-static const assay_manifest *manifest;
-static const assay_backend *slots;
-static assay_instance *instance; /* NULL: no device here */
-
-static assay_status note(assay_status status, const char *text)
-{
-    (void)snprintf(last_text, sizeof last_text, "%s", text);
-    return status;
-}
-
-static assay_status note_detail(const assay_error_detail *detail, const char *text)
-{
-    return note(detail->status, text);
-}
-
-static const assay_host host = {.struct_size = sizeof host,
-                                .abi_version = ASSAY_PLUGIN_ABI,
-                                .fail = note,
-                                .fail_detail = note_detail};
-
-#define OK(call)                                                                          \
-    do {                                                                                  \
-        const assay_status status_ = (call);                                              \
-        ck_assert_msg(status_ == ASSAY_OK, "%s: %d: %s", #call, (int)status_, last_text); \
-    } while (0)
-#define NEEDS_DEVICE          \
-    do {                      \
-        if (instance == NULL) \
-            return;           \
-    } while (0)
-
-static void setup(void)
-{
-    manifest = plugin_load("vulkan");
-    slots = manifest->backend;
-    const assay_status status = slots->open(&host, &instance);
-    if (status == ASSAY_OK)
-        return;
-    ck_assert_msg(status == ASSAY_UNAVAILABLE, "%d: %s", (int)status, last_text);
-    printf("no device: %s\n", last_text);
-    instance = NULL;
-}
-
-/* With the validation layer, synchronize fails where it said something. */
-static void teardown(void)
-{
-    if (instance == NULL)
-        return;
-    OK(slots->synchronize(instance));
-    slots->close(instance);
-    instance = NULL;
-}
+#include "tests/support/vulkan_stage.h"
 
 /* ---- a launch ---- */
 
@@ -427,11 +366,6 @@ END_TEST
 
 /* ---- conversions of the device's own ---- */
 
-static bool is_here(const char *path)
-{
-    return access(path, R_OK) == 0;
-}
-
 /* A device that promises all of f16, which no layer is asked about. */
 static void setup_promising(void)
 {
@@ -494,31 +428,9 @@ END_TEST
 
 /* ---- the suite ---- */
 
-static bool is_built(void)
-{
-    const char *build = getenv("ASSAY_BUILD");
-    char path[512];
-
-    (void)snprintf(path, sizeof path, "%s/lib/assay/assay_vulkan.so",
-                   build != NULL ? build : "build");
-    return is_here(path);
-}
-
-START_TEST(plug_in_is_not_built_here)
-{
-    printf("the plug-in is not built here: scripts/probe says why\n");
-}
-END_TEST
-
 int main(void)
 {
-    const char *driver = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
-    const char *layer = "/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json";
-
-    if (is_here(driver))
-        setenv("VK_DRIVER_FILES", driver, 0);
-    if (is_here(layer))
-        setenv("ASSAY_VULKAN_VALIDATE", "1", 0);
+    prepare();
     Suite *s = suite_create("vulkan_vectors");
     TCase *all = tcase_create("vectors");
     tcase_set_timeout(all, 120);
