@@ -127,6 +127,7 @@ typedef enum assay__conform_start {
     X(call_by_forwarder, ASSAY_FEATURE_RESIDENT, OPEN)                  \
     X(measure_spans, ASSAY_FEATURE_RESIDENT, OPEN)                      \
     X(probe_does_its_work, ASSAY_FEATURE_RESIDENT, OPEN)                \
+    X(features_are_shown, ASSAY_FEATURE_RESIDENT, OPEN)                 \
     X(judge_agrees, ASSAY_FEATURE_RESIDENT, OPEN)
 
 #define X(rule, feature, start) assay__conform_verdict assay__conform_##rule(assay__conform *c);

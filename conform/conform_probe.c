@@ -8,18 +8,20 @@
 #include "conform/conform_slots.h"
 #include "runtime/engine_internal.h"
 
+/* Those behind are in conform_shown.c. */
+enum { TIMED_KINDS = ASSAY_PROBE_MATRIX + 1 };
 enum { BYTES = 4096, AMOUNT = 4007, MOST_OPERANDS = 2 }; /* bytes that no vector ends with */
 
 static const struct {
     const char *name;
     uint32_t least_operands;
     bool has_work, has_dtype;
-} kinds[ASSAY_PROBE_KINDS] = {[ASSAY_PROBE_EMPTY] = {"an empty kernel", 0, false, false},
-                              [ASSAY_PROBE_SPIN_NS] = {"a spin of ns", 1, false, false},
-                              [ASSAY_PROBE_SPIN_CYCLES] = {"a spin of cycles", 1, false, false},
-                              [ASSAY_PROBE_COPY] = {"a copy", 2, true, false},
-                              [ASSAY_PROBE_FMA] = {"multiply-adds", 0, true, true},
-                              [ASSAY_PROBE_MATRIX] = {"matrix instructions", 0, true, true}};
+} kinds[TIMED_KINDS] = {[ASSAY_PROBE_EMPTY] = {"an empty kernel", 0, false, false},
+                        [ASSAY_PROBE_SPIN_NS] = {"a spin of ns", 1, false, false},
+                        [ASSAY_PROBE_SPIN_CYCLES] = {"a spin of cycles", 1, false, false},
+                        [ASSAY_PROBE_COPY] = {"a copy", 2, true, false},
+                        [ASSAY_PROBE_FMA] = {"multiply-adds", 0, true, true},
+                        [ASSAY_PROBE_MATRIX] = {"matrix instructions", 0, true, true}};
 
 /* What is offered can be run, and says what it does. */
 static assay__conform_verdict check_offer(assay__conform *c, const assay_probe *p, const char *name)
@@ -126,7 +128,7 @@ assay__conform_verdict assay__conform_probe_does_its_work(assay__conform *c)
 
     if (!ASSAY__HAS_SLOT(c, probe))
         return assay__conform_skip(c, "the backend has no probes");
-    for (int kind = 0; kind < ASSAY_PROBE_KINDS; kind++)
+    for (int kind = 0; kind < TIMED_KINDS; kind++)
         for (int dtype = 0; dtype < (kinds[kind].has_dtype ? (int)ASSAY_DTYPE_COUNT : 1); dtype++)
             ASSAY__PART(try_kind(c, (assay_probe_kind)kind, (assay_dtype)dtype, &offered));
     return offered ? ASSAY__CONFORM_PASS

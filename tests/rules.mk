@@ -143,7 +143,7 @@ test_cuda_judge_LIBS := $(test_cuda_LIBS)
 test_objs += $(cuda_host_objs) $(cuda_stage_objs)
 
 FAKE_CUDA := $(BUILD)/tests/fake_cuda/libfake_cuda.so
-$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti judge memory nvml probe script stream villains) \
+$(FAKE_CUDA): $(patsubst %,tests/fake_cuda/fake_cuda_%.c,cupti judge memory nvml probe script shown stream villains) \
     tests/support/judge_host.c $(wildcard tests/fake_cuda/*.h) $(BUILD)/gen/flags.txt | $(GEN_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,LINK $@)

@@ -201,7 +201,7 @@ static uint64_t features_of(const cuda_limits *limits)
                    FEATURE(DEVICE_TIMESTAMPS);
 
     if (capability >= 70)
-        out |= FEATURE(TENSOR_CORES) | FEATURE(DUAL_ISSUE);
+        out |= FEATURE(TENSOR_CORES);
     if (capability >= 53 && has_kernels_of(ASSAY_F16))
         out |= FEATURE(F16);
     if (capability >= 80 && has_kernels_of(ASSAY_BF16))

@@ -17,6 +17,7 @@
     X(rms_norm)       \
     X(sum)            \
     X(probe)          \
+    X(shown)          \
     X(digest)         \
     X(judge)
 

@@ -90,6 +90,57 @@ static assay_status run_spin_cycles(const assay_launch *launch)
     return spin(launch, 1);
 }
 
+/* ---- features ---- */
+
+static assay_status run_shown(const assay_launch *launch, const char *name)
+{
+    ASSAY_TRY(check(launch, 2));
+    const int64_t most = INT64_MAX / (int64_t)sizeof(uint32_t);
+    uint64_t words = (uint64_t)launch->tunables[0];
+    if (launch->tunables[0] > most || words % CUDA_SHOWN_BLOCK != 0)
+        return cuda_fail(launch->instance, ASSAY_INVALID,
+                         "probe: %llu words are no multiple of %d, or too many",
+                         (unsigned long long)words, CUDA_SHOWN_BLOCK);
+    ASSAY_TRY(check_bytes(launch, launch->tunables[0] * (int64_t)sizeof(uint32_t)));
+    CUdeviceptr from = cuda_address(&launch->operands[0]), to = cuda_address(&launch->operands[1]);
+    void *arguments[] = {&from, &to, &words};
+    const cuda_grid grid = {.groups = {words / CUDA_SHOWN_BLOCK, 1, 1},
+                            .threads = {CUDA_SHOWN_BLOCK, 1, 1}};
+    CUfunction function;
+
+    ASSAY_TRY(cuda_function(launch->instance, &cuda_image_shown, name, &function));
+    return cuda_enqueue(launch, function, &grid, arguments);
+}
+
+#define SHOWN(X)          \
+    X(shared, SHARED)     \
+    X(shuffle, SHUFFLE)   \
+    X(subgroup, SUBGROUP) \
+    X(mul_high, MUL_HIGH)
+#define X(name, kind)                                           \
+    static assay_status show_##name(const assay_launch *launch) \
+    {                                                           \
+        return run_shown(launch, "shown_" #name);               \
+    }
+SHOWN(X)
+#undef X
+
+static assay_status find_shown(const assay_instance *instance, assay_probe *probe)
+{
+    static const assay_kernel_fn rows[ASSAY_PROBE_KINDS] = {
+#define X(name, kind) [ASSAY_PROBE_##kind] = show_##name,
+        SHOWN(X)
+#undef X
+    };
+
+    probe->run = (size_t)probe->kind < ASSAY_PROBE_KINDS ? rows[probe->kind] : NULL;
+    probe->operand_count = 2;
+    probe->work_per_amount = 0.0;
+    return probe->run != NULL ? ASSAY_OK
+                              : cuda_fail(instance, ASSAY_UNSUPPORTED,
+                                          "probe: no kernel of kind %d", (int)probe->kind);
+}
+
 /* ---- all of the device ---- */
 
 static assay_status run_copy(const assay_launch *launch)
@@ -207,6 +258,8 @@ static assay_status find(const assay_instance *instance, assay_probe *probe)
                 [ASSAY_PROBE_SPIN_CYCLES] = {run_spin_cycles, 1, 0.0},
                 [ASSAY_PROBE_COPY] = {run_copy, 2, 2.0}};
 
+    if (probe->kind >= ASSAY_PROBE_SHARED)
+        return find_shown(instance, probe);
     if ((size_t)probe->kind >= sizeof rows / sizeof *rows)
         return find_rounds(instance, probe);
     probe->run = rows[probe->kind].run;

@@ -42,7 +42,7 @@ $(foreach f,$(vulkan_types),$(foreach t,$(vulkan_types),$(eval \
     $(call vulkan_shader,cast_$(f)_$(t),vulkan_cast,$(call vulkan_from,$(f)) $(call vulkan_to,$(t)) \
         $(call vulkan_narrow,$(f) $(t)) $(call vulkan_lanes,$(f),$(t)) $(if $(filter $(f),$(t)),-DSAME)))))
 $(eval $(call vulkan_shader,matmul_f32,vulkan_matmul,))
-$(foreach p,empty copy fma,$(eval $(call vulkan_shader,probe_$(p),vulkan_probe_$(p),)))
+$(foreach p,empty copy fma shared specialized,$(eval $(call vulkan_shader,probe_$(p),vulkan_probe_$(p),)))
 # What enters the hash of a shader beside its tokens: who compiles it, how, and for which types.
 $(foreach f,$(vulkan_HASHED),$(eval CFLAGS_$(f) := \
     $(GLSLC_FLAGS) glslc-$(vulkan_glslc) $(strip $(vulkan_defined_$(basename $(notdir $(f)))))))

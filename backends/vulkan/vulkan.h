@@ -277,6 +277,8 @@ void vulkan_barrier(const vulkan_device *d, VkCommandBuffer buffer, bool to_host
     X(probe_empty, false)             \
     X(probe_copy, false)              \
     X(probe_fma, false)               \
+    X(probe_shared, false)            \
+    X(probe_specialized, false)       \
     VULKAN_MAP_SHADERS(X, add)        \
     VULKAN_MAP_SHADERS(X, relu)       \
     VULKAN_MAP_SHADERS(X, exp)        \

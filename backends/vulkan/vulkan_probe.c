@@ -9,7 +9,8 @@
 
 enum {
     WORKGROUP_SIZE = 128,
-    VECTORS = 4,       /* that an invocation copies */
+    VECTORS = 4, /* that an invocation copies */
+    BACKWARDS = 64,
     FMA_GROUPS = 2048, /* more than any device holds at once */
     CHAINS = 8,
     LINKS = 16
@@ -38,16 +39,23 @@ static assay_status check(const assay_launch *launch, uint32_t operands, int64_t
                             operands);
 }
 
-static assay_status run(const assay_launch *launch, vulkan_shader shader, uint64_t groups,
-                        const void *push, uint32_t push_bytes)
+/* second: the constant behind the size of workgroups. */
+static assay_status run_with(const assay_launch *launch, vulkan_shader shader, uint32_t second,
+                             uint64_t groups, const void *push, uint32_t push_bytes)
 {
     const vulkan_work work = {
         .shader = shader,
-        .constants = {WORKGROUP_SIZE, VECTORS},
+        .constants = {WORKGROUP_SIZE, second},
         .shape = {.groups = groups, .local = {WORKGROUP_SIZE, 1}, .push_bytes = push_bytes},
         .push = push};
 
     return vulkan_run(launch, &work);
+}
+
+static assay_status run(const assay_launch *launch, vulkan_shader shader, uint64_t groups,
+                        const void *push, uint32_t push_bytes)
+{
+    return run_with(launch, shader, VECTORS, groups, push, push_bytes);
 }
 
 static assay_status run_empty(const assay_launch *launch)
@@ -90,6 +98,38 @@ static assay_status run_fma(const assay_launch *launch)
     return run(launch, VULKAN_SHADER_probe_fma, FMA_GROUPS, &push, sizeof push);
 }
 
+/* ---- features ---- */
+
+static assay_status show(const assay_launch *launch, vulkan_shader shader, uint32_t constant)
+{
+    uint64_t at[ASSAY_MAX_OPERANDS];
+
+    ASSAY_TRY(check(launch, 2, INT32_MAX));
+    const int64_t words = launch->tunables[0], bytes = words * (int64_t)sizeof(uint32_t);
+    if (words % WORKGROUP_SIZE != 0 || !tensor_has_bytes(&launch->operands[0], bytes) ||
+        !tensor_has_bytes(&launch->operands[1], bytes))
+        return assay__host_fail(launch->instance, ASSAY_INVALID,
+                                "probe: %lld words are no multiple of %d, or more than there are",
+                                (long long)words, WORKGROUP_SIZE);
+    ASSAY_TRY(vulkan_addresses(launch, at));
+    return run_with(launch, shader, constant, (uint64_t)words / WORKGROUP_SIZE, at,
+                    2 * sizeof at[0]);
+}
+
+static assay_status show_shared(const assay_launch *launch)
+{
+    return show(launch, VULKAN_SHADER_probe_shared, BACKWARDS);
+}
+
+static assay_status show_specialized(const assay_launch *launch)
+{
+    if (launch->instance != NULL && launch->tunable_count < 2)
+        return assay__host_fail(launch->instance, ASSAY_INVALID,
+                                "probe: needs a second tunable, the factor");
+    return show(launch, VULKAN_SHADER_probe_specialized,
+                launch->tunables != NULL ? (uint32_t)launch->tunables[1] : 0);
+}
+
 assay_status vulkan_probe(assay_instance *instance, assay_probe *probe)
 {
     const vulkan_instance *v = vulkan_of(instance);
@@ -102,6 +142,10 @@ assay_status vulkan_probe(assay_instance *instance, assay_probe *probe)
         probe->run = run_copy;
         probe->operand_count = 2;
         probe->work_per_amount = 2.0;
+    } else if (probe->kind == ASSAY_PROBE_SHARED || probe->kind == ASSAY_PROBE_SPECIALIZED) {
+        probe->run = probe->kind == ASSAY_PROBE_SHARED ? show_shared : show_specialized;
+        probe->operand_count = 2;
+        probe->work_per_amount = 0.0;
     } else if (probe->kind == ASSAY_PROBE_FMA && probe->dtype == ASSAY_F32 &&
                vulkan_loops_end(&v->devices[v->selected])) {
         return assay__host_fail(instance, ASSAY_UNSUPPORTED,
@@ -112,8 +156,8 @@ assay_status vulkan_probe(assay_instance *instance, assay_probe *probe)
         probe->work_per_amount = 2.0 * FMA_GROUPS * WORKGROUP_SIZE * CHAINS * LINKS;
     } else {
         return assay__host_fail(instance, ASSAY_UNSUPPORTED,
-                                "probe: there are an empty kernel, copies, and multiply-adds of "
-                                "f32; not kind %d of %s",
+                                "probe: there are an empty kernel, copies, multiply-adds of f32, "
+                                "and what shows features; not kind %d of %s",
                                 (int)probe->kind, assay_dtype_name(probe->dtype));
     }
     return ASSAY_OK;

@@ -28,6 +28,8 @@
 #include "gen/vulkan/probe_copy.h"
 #include "gen/vulkan/probe_empty.h"
 #include "gen/vulkan/probe_fma.h"
+#include "gen/vulkan/probe_shared.h"
+#include "gen/vulkan/probe_specialized.h"
 #include "gen/vulkan/relu_bf16.h"
 #include "gen/vulkan/relu_f16.h"
 #include "gen/vulkan/relu_f32.h"

@@ -353,8 +353,16 @@ typedef enum assay_probe_kind {
     ASSAY_PROBE_COPY,        /* the first `amount` bytes of operand 0 to operand 1 */
     ASSAY_PROBE_FMA,         /* `amount` rounds of multiply-adds in registers */
     ASSAY_PROBE_MATRIX,      /* the same by matrix instructions; dtype f32: operands cut to tf32 */
+    /* These show a feature.  Operand 0 holds `amount` words of 32 bits, a multiple of
+     * ASSAY_PROBE_WORDS, operand 1 gets as many. */
+    ASSAY_PROBE_SHARED,      /* each 64 words backwards, by way of a workgroup's memory */
+    ASSAY_PROBE_SHUFFLE,     /* each two words in the other's place, exchanged in a subgroup */
+    ASSAY_PROBE_SUBGROUP,    /* the sum over a subgroup, in each of its places */
+    ASSAY_PROBE_MUL_HIGH,    /* the upper half of each word times 0x9e3779b9 */
+    ASSAY_PROBE_SPECIALIZED, /* each word times tunable 1, which the kernel was made ready with */
     ASSAY_PROBE_KINDS
 } assay_probe_kind;
+#define ASSAY_PROBE_WORDS 256
 
 /* The first operand of a spin holds one of these afterwards: what it really waited by the device's
  * own clocks.  0: the device has no such clock. */
@@ -364,7 +372,8 @@ typedef struct assay_probe_spun {
 } assay_probe_spun;
 
 /* Slot `probe` reads kind and dtype, and fills the rest.  Launches of `run` have no problem (NULL),
- * one tunable, which is `amount` >= 1, and `operand_count` tensors of u8, aligned to 256 bytes. */
+ * one tunable, which is `amount` >= 1 (SPECIALIZED: two), and `operand_count` tensors of u8,
+ * aligned to 256 bytes. */
 typedef struct assay_probe {
     uint32_t struct_size;
     assay_probe_kind kind;

@@ -146,6 +146,12 @@ crooked digest_range memory_digest 'digest of piece 1 of 64, *'
 crooked probe_work probe_does_its_work 'a copy does a work of 0'
 crooked probe_status probe_does_its_work 'an empty kernel gave DEVICE instead of UNSUPPORTED*'
 crooked probe_silent probe_does_its_work 'an empty kernel gave UNSUPPORTED and left no text*'
+crooked shown_wrong features_are_shown 'shared_memory: byte 0 *'
+crooked shown_constant features_are_shown 'specialization: byte *'
+crooked shown_run features_are_shown 'what shows mul_high has 2 operands and no function to run'
+crooked shown_silent features_are_shown 'subgroup_shuffle gave DEVICE instead of UNSUPPORTED*'
+ASSAY_CROOKED=shown_nowhere expect 0 'skip features_are_shown: claimed, and no probe shows it: mul_high*' '' \
+    assay check --backend crooked --plugins "$crooked" --rule features_are_shown
 crooked judge_run judge_agrees 'a judge of relu is offered without a function to run'
 crooked judge_digest judge_agrees 'crooked_relu f32, batch 0: digest: *'
 crooked judge_blind judge_agrees "crooked_relu f32, batch * gave NUMERIC instead of OK: the device's judge counted what it should not"

@@ -18,6 +18,7 @@ expect 4 '*' '*' assay check --backend cuda
 
 export ASSAY_CUDA_DRIVER=$driver ASSAY_FAKE_CUDA="devices=2 order=1,0"
 expect 0 '*Fake GPU 0*Fake GPU 1*' '' assay devices --backend cuda
+expect 0 'pass features_are_shown*' '' assay check --backend cuda --rule features_are_shown
 for rules in 'life_*' 'features_*' 'profile_*' 'memory_[!p]*' memory_pinned 'handle_f*' 'handle_of*' 'handle_n*' 'handle_a*' \
     metrics_are_named metrics_keep_to_cap metrics_text recover_when_not_lost; do
     expect 0 '*' '*' assay check --backend cuda --rule "$rules"

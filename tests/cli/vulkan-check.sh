@@ -30,7 +30,7 @@ code=$?
 grep -qE '^[0-9]+ passed, 0 failed, [0-9]+ skipped$' <(tail -n 1 "$WORK/out") || fail "$(tail -n 1 "$WORK/out")"
 for rule in queue_events faults_delay recover_voids_handles measure_spans memory_copy_overlapping call_gemm \
     kernels_add kernels_relu kernels_gelu kernels_exp kernels_cast kernels_softmax_last_dim kernels_layer_norm_last_dim \
-    kernels_rms_norm_last_dim kernels_sum_reduce kernels_matmul; do
+    kernels_rms_norm_last_dim kernels_sum_reduce kernels_matmul features_are_shown; do
     grep -q "^pass $rule$" "$WORK/out" || fail "$(grep " $rule" "$WORK/out")"
 done
 # Who is told that a rule was left out is told why.

@@ -183,7 +183,12 @@ static assay_status device_profile(assay_instance *instance, size_t device,
     } claims[] = {{"subgroups", ASSAY_FEATURE_SUBGROUP_OPS},
                   {"timestamps", ASSAY_FEATURE_DEVICE_TIMESTAMPS},
                   {"counters", ASSAY_FEATURE_HARDWARE_COUNTERS},
-                  {"grid", ASSAY_FEATURE_GRID_SYNC}};
+                  {"grid", ASSAY_FEATURE_GRID_SYNC},
+                  {"shown_wrong", ASSAY_FEATURE_SHARED_MEMORY},
+                  {"shown_constant", ASSAY_FEATURE_SPECIALIZATION},
+                  {"shown_run", ASSAY_FEATURE_MUL_HIGH},
+                  {"shown_silent", ASSAY_FEATURE_SUBGROUP_SHUFFLE},
+                  {"shown_nowhere", ASSAY_FEATURE_MUL_HIGH}};
 
     ASSAY_TRY(assay__host_test_profile(instance, device, out));
     for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++)
@@ -243,8 +248,30 @@ static assay_status run_copy(const assay_launch *launch)
     return ASSAY_OK;
 }
 
+/* The first factor for ever; nothing of the workgroup's memory. */
+static assay_status run_shown(const assay_launch *launch)
+{
+    static uint32_t factor;
+    const uint32_t *from = assay_tensor_data(&launch->operands[0]);
+    uint32_t *to = assay_tensor_data(&launch->operands[1]);
+
+    if (launch->tunable_count > 1 && factor == 0)
+        factor = (uint32_t)launch->tunables[1];
+    for (int64_t i = 0; i < launch->tunables[0]; i++)
+        to[i] = from[i] * (launch->tunable_count > 1 ? factor : 1);
+    return ASSAY_OK;
+}
+
 static assay_status probe(assay_instance *instance, assay_probe *out)
 {
+    if (out->kind == ASSAY_PROBE_SHARED || out->kind == ASSAY_PROBE_SPECIALIZED ||
+        (out->kind == ASSAY_PROBE_MUL_HIGH && crooked_is("shown_run"))) {
+        out->operand_count = 2;
+        out->run = crooked_is("shown_run") ? NULL : run_shown;
+        return ASSAY_OK;
+    }
+    if (out->kind == ASSAY_PROBE_SHUFFLE && crooked_is("shown_silent"))
+        return assay__host_fail(instance, ASSAY_DEVICE, "probe: not today");
     if (out->kind == ASSAY_PROBE_SPIN_NS) {
         out->operand_count = 1;
         out->run = crooked_is("probe_run") ? NULL : run_spin;

@@ -34,6 +34,7 @@
  *     fake_count(p)          one more in the uint32_t at p
  *     fake_bad()             an illegal address, which is told by the next wait
  *     assay_empty()          nothing
+ *     shown_...              those of cuda_shown.cu
  *     probe_...              those of cuda_probe.cu: spins do not wait, arithmetic does nothing
  *     judge_...              those of cuda_judge.cu
  *     v_*                    those of tests/cuda_villains; v_add takes `ns` once more a round */

@@ -15,6 +15,7 @@ static const cuda_image image = {"fake.cu", code, sizeof code};
 static const cuda_image foreign = {"foreign.cu", elsewhere, sizeof elsewhere};
 const cuda_image cuda_image_judge = {"cuda_judge.cu", code, sizeof code};
 const cuda_image cuda_image_probe = {"cuda_probe.cu", code, sizeof code};
+const cuda_image cuda_image_shown = {"cuda_shown.cu", code, sizeof code};
 const cuda_image cuda_image_digest = {"cuda_digest.cu", code, sizeof code};
 static const cuda_grid one = {.groups = {1, 1, 1}, .threads = {1, 1, 1}};
 

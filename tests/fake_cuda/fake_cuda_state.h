@@ -105,6 +105,7 @@ typedef struct fake_kernel {
 } fake_kernel;
 extern const fake_kernel fake_villains[]; /* until one has no name */
 extern const fake_kernel fake_probes[];   /* the same */
+extern const fake_kernel fake_shown[];    /* the same */
 extern const fake_kernel fake_judges[];   /* the same */
 /* What a probe takes beside `ns`; others 0. */
 double fake_probe_ns(const fake_kernel *k, const uint64_t *arguments);

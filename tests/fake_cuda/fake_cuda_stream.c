@@ -187,7 +187,7 @@ static const fake_kernel *kernel_of(const fake_kernel *table, int *i)
 /* Ours, then the probes, the judges, the villains; NULL behind them. */
 static const fake_kernel *kernel_at(int i)
 {
-    const fake_kernel *const tables[] = {fake_probes, fake_judges, fake_villains};
+    const fake_kernel *const tables[] = {fake_probes, fake_shown, fake_judges, fake_villains};
     const fake_kernel *k = i < KERNELS ? &kernels[i] : NULL;
 
     i -= KERNELS;

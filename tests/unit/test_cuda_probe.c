@@ -218,8 +218,29 @@ START_TEST(probes_refuse_what_makes_no_sense)
 }
 END_TEST
 
+/* Whole blocks, and no word beyond an operand. */
+START_TEST(what_shows_features_takes_whole_blocks)
+{
+    static const assay_probe_kind kinds[] = {ASSAY_PROBE_SHARED, ASSAY_PROBE_SHUFFLE,
+                                             ASSAY_PROBE_SUBGROUP, ASSAY_PROBE_MUL_HIGH};
+    assay_instance *instance = cuda_stage_open("");
+    const assay_probe p = probe_of(instance, kinds[_i], ASSAY_U8);
+    const assay_tensor whole = bytes_of(cuda_stage_make(instance, 1024));
+    const assay_tensor few = bytes_of(cuda_stage_make(instance, 1023));
+    const assay_tensor both[2] = {whole, whole}, shorter[2] = {whole, few};
+
+    ck_assert_uint_eq(p.operand_count, 2);
+    cuda_stage_fails(launch(instance, &p, both, 2, 255), ASSAY_INVALID, "255 words");
+    cuda_stage_fails(launch(instance, &p, both, 2, INT64_MAX - 255), ASSAY_INVALID, "too many");
+    cuda_stage_fails(launch(instance, &p, both, 1, 256), ASSAY_INVALID, "2 operands");
+    cuda_stage_fails(launch(instance, &p, shorter, 2, 256), ASSAY_INVALID, "operand 1 has less");
+    cuda_stage_close(instance);
+}
+END_TEST
+
 static void add_tests(TCase *t)
 {
+    tcase_add_loop_test(t, what_shows_features_takes_whole_blocks, 0, 4);
     tcase_add_test(t, spins_tell_what_they_waited);
     tcase_add_test(t, copies_move_the_amount);
     tcase_add_test(t, leads_are_of_the_same_launch);

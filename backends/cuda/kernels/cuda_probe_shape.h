@@ -18,4 +18,6 @@
 #define CUDA_PROBE_PRODUCTS       4
 #define CUDA_PROBE_GROUP_PRODUCTS 16
 
+#define CUDA_SHOWN_BLOCK 256 /* threads that show a feature, a word each */
+
 #endif
