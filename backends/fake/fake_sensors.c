@@ -3,17 +3,21 @@
 /* backends/fake/fake_sensors.c -- readings that a script writes, beside the counters of the host.
  *
  * A launch makes the device busy until somebody waits; timed spans leave it idle. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "backends/fake/fake.h"
 
 #define IDLE_REASON UINT64_C(1)
 
+/* Whoever asks may be any thread. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     size_t at;     /* step of the sensor */
     uint64_t used; /* readings of that step so far */
 } places[FAKE_SENSORS];
-static bool is_busy;
+static atomic_bool is_busy;
 
 static uint64_t next(size_t i)
 {
@@ -43,19 +47,23 @@ assay_status fake_metrics(assay_instance *instance, assay_metric *out, size_t ca
     size_t own = 0;
 
     ASSAY_TRY(assay__host_metrics(instance, out, cap, &own));
+    pthread_mutex_lock(&lock);
     for (size_t i = 0; i < fake_current.sensor_count; i++) {
         const char *name = fake_current.sensors[i].name;
         const uint64_t value = as_idle(name, next(i));
         if (own + i < cap)
             out[own + i] = (assay_metric){name, value};
     }
+    pthread_mutex_unlock(&lock);
     *count = own + fake_current.sensor_count;
     return ASSAY_OK;
 }
 
 void fake_sensors_begin(void)
 {
+    pthread_mutex_lock(&lock);
     memset(places, 0, sizeof places);
+    pthread_mutex_unlock(&lock);
 }
 
 assay_status fake_launch(assay_instance *instance, assay_kernel_fn run, const assay_launch *launch)

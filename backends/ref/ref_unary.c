@@ -26,8 +26,10 @@ static ref_dd exact(const ref_unary *f, double x, double *bound)
     }
     mpfr_sub_d(value, value, hi, MPFR_RNDN);
     double lo = mpfr_get_d(value, MPFR_RNDN);
-    /* What a low part in the subnormal range loses. */
-    *bound = fabs(hi) * 0x1p-104 + (fabs(hi) < 0x1p-900 ? REF_TINY : 0.0);
+    /* A few roundings to REF_BITS, which e^u makes up to 2^13 times as large, that of the low part,
+     * and what one in the subnormal range loses.  Where x is 2^-149, gelu is half of it and a hair
+     * of 2^-149 of that more: the hair says how halves round. */
+    *bound = fabs(hi) * 0x1p-170 + fabs(lo) * 0x1p-52 + (fabs(hi) < 0x1p-900 ? REF_TINY : 0.0);
     return (ref_dd){hi, lo};
 }
 

@@ -30,11 +30,9 @@ static void list(const judge_host_task *t, uint64_t place, unsigned why)
 
 static int measure(const judge_host_task *t, uint64_t place, judge_point *p)
 {
-    double bound;
     const double x = judge_value(t->in, (unsigned)(t->first + place));
-    const double hi = judge_wide(t->op, x, &bound);
 
-    return judge_measure(t->out, bits_at(t, place), hi, bound,
+    return judge_measure(t->out, bits_at(t, place), judge_wide(t->op, x),
                          t->op == JUDGE_RELU || t->op == JUDGE_CAST, p);
 }
 

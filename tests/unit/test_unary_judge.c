@@ -335,16 +335,52 @@ START_TEST(leaders_are_told_by_slack_and_by_order)
 }
 END_TEST
 
+static int measured(unsigned bits, double hi, double bound, int is_exact, judge_point *out)
+{
+    const judge_reference r = {hi, bound, 0};
+
+    return judge_measure(JUDGE_F32, bits, r, is_exact, out);
+}
+
+/* gelu of the least is a hair more than half of what is positive, a hair less of the others: where
+ * that half is no number of f32 the hair says which of its neighbours is right. */
+START_TEST(halves_of_the_least_are_no_ties)
+{
+    static const struct {
+        unsigned x, right, wrong;
+    } ties[] = {{0x00000003, 0x00000002, 0x00000001}, {0x80000003, 0x80000001, 0x80000002},
+                {0x00000005, 0x00000003, 0x00000002}, {0x80000005, 0x80000002, 0x80000003},
+                {0x00ffffff, 0x00800000, 0x007fffff}, {0x80ffffff, 0x807fffff, 0x80800000},
+                {0x00000001, 0x00000001, 0x00000000}, {0x80000001, 0x80000000, 0x80000001}};
+    judge_point p;
+
+    for (size_t i = 0; i < sizeof ties / sizeof ties[0]; i++) {
+        const judge_reference r = judge_wide(JUDGE_GELU, judge_value(JUDGE_F32, ties[i].x));
+        ck_assert(judge_measure(JUDGE_F32, ties[i].right, r, 0, &p));
+        ck_assert(p.dist == 0 && p.err >= 0.5 && p.err <= 0.5 && p.slack <= 0.0);
+        ck_assert(judge_measure(JUDGE_F32, ties[i].wrong, r, 0, &p) && p.dist == 1);
+    }
+    /* A unit below a power of two is half as large. */
+    ck_assert(judge_measure(JUDGE_F32, 0x0d000000,
+                            judge_wide(JUDGE_GELU, (double)judge_float(0x0d800000)), 0, &p));
+    ck_assert(p.dist == 0 && p.err <= 0.0);
+    ck_assert(!judge_measure(JUDGE_F32, 0x8d000001,
+                             judge_wide(JUDGE_GELU, (double)judge_float(0x8d800000)), 0, &p));
+    ck_assert(judge_measure(JUDGE_F32, 0x8d000002,
+                            judge_wide(JUDGE_GELU, (double)judge_float(0x8d800001)), 0, &p));
+}
+END_TEST
+
 /* Inexact references have slack, exact ones none, and so have errors too small to matter. */
 START_TEST(slack_is_twice_the_bound)
 {
     judge_point p;
 
-    ck_assert(judge_measure(JUDGE_F32, 0x3f800001, 1.0 + 0x1p-24 + 0x1p-26, 0x1p-50, 0, &p));
+    ck_assert(measured(0x3f800001, 1.0 + 0x1p-24 + 0x1p-26, 0x1p-50, 0, &p));
     ck_assert(p.slack >= 0x1p-26 && p.slack <= 0x1p-26 && p.slack_abs >= 0x1p-49);
-    ck_assert(judge_measure(JUDGE_F32, 0x3f800001, 1.0 + 0x1p-24, 0.0, 1, &p));
+    ck_assert(measured(0x3f800001, 1.0 + 0x1p-24, 0.0, 1, &p));
     ck_assert(p.slack <= 0.0 && p.dist == 1 && p.err >= 0.5 && p.err <= 0.5);
-    ck_assert(judge_measure(JUDGE_F32, 0x3f800001, 1.0 + 0x1p-23 + 0x1p-40, 0x1p-50, 0, &p));
+    ck_assert(measured(0x3f800001, 1.0 + 0x1p-23 + 0x1p-40, 0x1p-50, 0, &p));
     ck_assert(p.slack <= 0.0 && p.err > 0.0 && p.dist == 0);
 }
 END_TEST
@@ -464,6 +500,7 @@ int main(void)
     tcase_add_test(all, a_tie_at_overflow_is_looked_at);
     tcase_add_test(all, runs_of_any_length_have_the_hosts_figures);
     tcase_add_test(all, leaders_are_told_by_slack_and_by_order);
+    tcase_add_test(all, halves_of_the_least_are_no_ties);
     tcase_add_test(all, slack_is_twice_the_bound);
     tcase_add_test(all, a_judge_that_lies_is_not_believed);
     tcase_add_test(all, what_cannot_be_judged_there_is_unsupported);

@@ -114,10 +114,9 @@ JUDGE_FN void list(const judge_task *task, judge_u64 place, unsigned why, unsign
 template <int OP, int IN, int OUT>
 JUDGE_FN int measure(const judge_task *task, judge_u64 place, unsigned bits, judge_point *p)
 {
-    double bound;
-    const double hi = judge_wide(OP, judge_value(IN, (unsigned)(task->first + place)), &bound);
+    const judge_reference r = judge_wide(OP, judge_value(IN, (unsigned)(task->first + place)));
 
-    return judge_measure(OUT, bits, hi, bound, OP == JUDGE_RELU || OP == JUDGE_CAST, p);
+    return judge_measure(OUT, bits, r, OP == JUDGE_RELU || OP == JUDGE_CAST, p);
 }
 
 /* Counts, hashes, and says whether any may be the largest of all. */

@@ -134,31 +134,40 @@ JUDGE_FN double judge_exp(double x)
     return x != x ? x : y;
 }
 
-/* As backends/ref/ref_gelu.c. */
-JUDGE_FN double judge_gelu(double x, double *bound)
+/* The exact result lies within `bound` of hi; lean: by less than any unit, further from zero (1) or
+ * nearer (-1); bound and lean 0: hi is it. */
+typedef struct judge_reference {
+    double hi, bound;
+    int lean;
+} judge_reference;
+
+/* As backends/ref/ref_gelu.c.  x (1/2 + 0.4 x) of the least x is x / 2 in f64, a tie where that is
+ * no number of the output's: eight million of f32. */
+JUDGE_FN judge_reference judge_gelu(double x)
 {
+    const judge_reference least = {0.5 * x, 0.0, x > 0.0 ? 1 : -1};
     const double u = -x * (0x1.9884533d43651p+0 + 0x1.2444f2a4d8b4bp-4 * x * x);
     const double y = x / (1.0 + judge_exp(u));
 
-    *bound = (9.0 + 4.0 * (u > 0.0 ? u : 0.0)) * fabs(y) * 0x1p-52 + 0x1p-1008;
+    judge_reference r = {y, (9.0 + 4.0 * (u > 0.0 ? u : 0.0)) * fabs(y) * 0x1p-52 + 0x1p-1008, 0};
     if (fabs(y) <= 0.0) /* infinity times zero otherwise */
-        *bound = 0x1p-1008;
-    return y;
+        r.bound = 0x1p-1008;
+    return fabs(x) <= 0x1p-60 ? least : r;
 }
 
-/* Within *bound of the exact result; 0: this is it. */
-JUDGE_FN double judge_wide(int op, double x, double *bound)
+JUDGE_FN judge_reference judge_wide(int op, double x)
 {
-    *bound = 0.0;
+    judge_reference r = {x, 0.0, 0};
+
     if (op == JUDGE_RELU)
-        return x > 0.0 || x != x ? x : 0.0;
-    if (op == JUDGE_CAST)
-        return x;
+        r.hi = x > 0.0 || x != x ? x : 0.0;
     if (op == JUDGE_GELU)
-        return judge_gelu(x, bound);
-    const double y = judge_exp(x);
-    *bound = 4.0 * (y * 0x1p-52 + 0x1p-1000);
-    return y;
+        r = judge_gelu(x);
+    if (op == JUDGE_EXP) {
+        r.hi = judge_exp(x);
+        r.bound = 4.0 * (r.hi * 0x1p-52 + 0x1p-1000);
+    }
+    return r;
 }
 
 /* ---- one output ---- */
@@ -210,10 +219,11 @@ JUDGE_FN void judge_of_reference(const judge_format *f, double hi, judge_point *
 }
 
 /* False: the host must look.  bits: of the output; op and type known when compiled. */
-JUDGE_FN int judge_measure(int type, unsigned bits, double hi, double bound, int is_exact,
+JUDGE_FN int judge_measure(int type, unsigned bits, judge_reference r, int is_exact,
                            judge_point *out)
 {
     const judge_format f = judge_format_of(type);
+    const double hi = r.hi, bound = r.bound;
     const double y = judge_value(type, bits);
     const unsigned have = bits & (f.sign - 1u);
     const int is_negative = (bits & f.sign) != 0, wants_negative = (int)(judge_bits(hi) >> 63);
@@ -228,7 +238,9 @@ JUDGE_FN int judge_measure(int type, unsigned bits, double hi, double bound, int
     exponent = exponent < f.least ? f.least : exponent > f.most ? f.most : exponent;
     const double inverse = judge_double((judge_u64)(2045 + f.precision - exponent) << 52);
     const double t = fabs(hi) * inverse, b = bound * inverse;
-    const double shifted = t + JUDGE_WHOLE, rest = fabs(t - (shifted - JUDGE_WHOLE));
+    /* A tie, and what is none stays what it is. */
+    const double lean = r.lean > 0 ? 0.25 : r.lean < 0 ? -0.25 : 0.0;
+    const double shifted = t + lean + JUDGE_WHOLE, rest = fabs(t - (shifted - JUDGE_WHOLE));
     const unsigned want =
         ((unsigned)(exponent - f.least) << (f.precision - 1)) + (unsigned)judge_bits(shifted);
 
@@ -244,6 +256,8 @@ JUDGE_FN int judge_measure(int type, unsigned bits, double hi, double bound, int
         return 0; /* flushed */
     if (is_exact)
         return 1;
+    if (r.lean != 0) /* nearer to zero than a power of two the unit is half as large */
+        return !(out->err > JUDGE_NEAR && fabs(t - (double)(1 << (f.precision - 1))) <= 0.0);
     if (out->err > JUDGE_SMALL) {
         out->slack = 2.0 * b;
         out->slack_abs = 2.0 * bound;
