@@ -3,7 +3,8 @@
 /* calibrate/unary_judge.c -- see unary_judge.h.
  *
  * A run writes patterns, calls the kernel and judges, all there; several runs go out one behind the
- * other before anybody waits.  A run whose list is too long is judged by the host. */
+ * other before anybody waits.  The device is at the next group while the host looks at the lists of
+ * one.  A run whose list is too long is judged by the host. */
 #include "calibrate/unary_judge.h"
 
 #include "runtime/error.h"
@@ -36,7 +37,9 @@ typedef struct desk {
     uint64_t digest;
     uint64_t redo[RUNS]; /* runs of a group that the host has to judge: their first pattern */
     size_t redo_count;
-    assay_judged_element *list; /* `places` of them */
+    assay_judged records[RUNS];
+    assay_judged_element *list; /* of all runs of a group, one behind the other */
+    size_t list_room;
     unsigned char x_bits[4 * CHUNK], y_bits[4 * CHUNK];
     double hi[CHUNK], lo[CHUNK], bound[CHUNK];
 } desk;
@@ -280,58 +283,98 @@ static assay_status check_record(const assay_judged *r, const assay_judged_eleme
     return ASSAY_OK;
 }
 
-static assay_status take_run(desk *d, size_t run, const assay_judged *r, uint64_t first, size_t n)
+static assay_status take_run(desk *d, const assay_judged *r, assay_judged_element *list,
+                             uint64_t first, size_t n)
 {
-    const assay_transfer down = {.buffer = d->results,
-                                 .offset = record_at(d, run) + sizeof *r,
-                                 .host = d->list,
-                                 .bytes = r->listed * sizeof *d->list};
+    const size_t count = join_elements(list, (size_t)r->listed);
 
-    if (r->listed > d->sizes.places) {
-        d->redo[d->redo_count++] = first;
-        return ASSAY_OK;
-    }
-    if (r->listed > 0)
-        ASSAY_TRY(assay__backend_download(d->l->backend, &down, 1));
-    const size_t count = join_elements(d->list, (size_t)r->listed);
-    ASSAY_TRY(check_record(r, d->list, count, n));
+    ASSAY_TRY(check_record(r, list, count, n));
     add_counts(d, r);
     for (size_t i = 0; i < count; i += CHUNK)
-        ASSAY_TRY(
-            look_at_chunk(d, first, d->list + i, count - i < CHUNK ? count - i : (size_t)CHUNK));
+        ASSAY_TRY(look_at_chunk(d, first, list + i, count - i < CHUNK ? count - i : (size_t)CHUNK));
     return ASSAY_OK;
 }
 
 /* ---- runs ---- */
 
+/* The last run first: where errors grow with the pattern the first tiles have the largest then, and
+ * no others are gone through again. */
 static assay_status send_group(const desk *d, uint64_t first, size_t *runs)
 {
     ASSAY_TRY(assay__backend_fill(d->l->backend, d->results, record_at(d, 0),
                                   RUNS * record_stride(d), 0));
-    for (*runs = 0; *runs < RUNS && first < d->end; ++*runs) {
-        const size_t n = length_of(d, first);
-        ASSAY_TRY(put_patterns(d, first, n));
-        ASSAY_TRY(run_pieces(d, first, n));
-        ASSAY_TRY(judge_there(d, *runs, first, n));
-        first += n;
+    *runs = 0;
+    while (*runs < RUNS && first + *runs * d->sizes.run < d->end)
+        ++*runs;
+    for (size_t i = *runs; i-- > 0;) {
+        const uint64_t at = first + i * d->sizes.run;
+        const size_t n = length_of(d, at);
+        ASSAY_TRY(put_patterns(d, at, n));
+        ASSAY_TRY(run_pieces(d, at, n));
+        ASSAY_TRY(judge_there(d, i, at, n));
     }
-    return blame(assay__backend_synchronize(d->l->backend));
+    return ASSAY_OK;
+}
+
+/* 0: there is no whole one. */
+static size_t listed(const desk *d, size_t run)
+{
+    const uint64_t count = d->records[run].listed;
+
+    return count <= d->sizes.places ? (size_t)count : 0;
+}
+
+static assay_status make_room(desk *d, size_t runs)
+{
+    size_t wanted = 0;
+
+    for (size_t i = 0; i < runs; i++)
+        wanted += listed(d, i);
+    if (wanted <= d->list_room)
+        return ASSAY_OK;
+    free(d->list);
+    d->list_room = 0;
+    d->list = malloc(wanted * sizeof *d->list);
+    if (d->list == NULL)
+        return assay__fail(ASSAY_NOMEM, "the lists of a judge, %zu outputs", wanted);
+    d->list_room = wanted;
+    return ASSAY_OK;
+}
+
+/* All that the device has to say of a group, so that its memory is free for the next. */
+static assay_status fetch_group(desk *d, size_t runs)
+{
+    assay_transfer down[RUNS] = {{.bytes = 0}};
+    size_t count = 0, at = 0;
+
+    ASSAY_TRY(blame(assay__backend_synchronize(d->l->backend)));
+    for (size_t i = 0; i < runs; i++)
+        down[i] = (assay_transfer){.buffer = d->results,
+                                   .offset = record_at(d, i),
+                                   .host = &d->records[i],
+                                   .bytes = sizeof d->records[i]};
+    ASSAY_TRY(assay__backend_download(d->l->backend, down, runs));
+    ASSAY_TRY(make_room(d, runs));
+    for (size_t i = 0; i < runs; at += listed(d, i), i++)
+        if (listed(d, i) > 0)
+            down[count++] = (assay_transfer){.buffer = d->results,
+                                             .offset = record_at(d, i) + sizeof d->records[i],
+                                             .host = d->list + at,
+                                             .bytes = listed(d, i) * sizeof *d->list};
+    return count > 0 ? assay__backend_download(d->l->backend, down, count) : ASSAY_OK;
 }
 
 static assay_status take_group(desk *d, uint64_t first, size_t runs)
 {
-    assay_judged records[RUNS];
-    assay_transfer down[RUNS] = {{.bytes = 0}};
+    size_t at = 0;
 
-    for (size_t i = 0; i < runs; i++)
-        down[i] = (assay_transfer){.buffer = d->results,
-                                   .offset = record_at(d, i),
-                                   .host = &records[i],
-                                   .bytes = sizeof records[i]};
-    ASSAY_TRY(assay__backend_download(d->l->backend, down, runs));
     for (size_t i = 0; i < runs; i++) {
         const size_t n = length_of(d, first);
-        ASSAY_TRY(take_run(d, i, &records[i], first, n));
+        if (d->records[i].listed > d->sizes.places)
+            d->redo[d->redo_count++] = first;
+        else
+            ASSAY_TRY(take_run(d, &d->records[i], d->list + at, first, n));
+        at += listed(d, i);
         first += n;
     }
     return ASSAY_OK;
@@ -365,18 +408,31 @@ static assay_status redo_runs(desk *d, unsigned threads)
     return status;
 }
 
+static uint64_t behind(const desk *d, uint64_t first, size_t runs)
+{
+    const uint64_t next = first + (uint64_t)runs * d->sizes.run;
+
+    return next < d->end ? next : d->end;
+}
+
 static assay_status judge_all(desk *d, const assay_exhaustive_plan *plan)
 {
+    uint64_t first = d->first;
+    size_t runs, runs_behind = 0;
+
     ASSAY_TRY(assay__backend_fill(d->l->backend, d->results, 0, ALIGN, 0));
-    for (uint64_t first = d->first; first < d->end;) {
-        size_t runs;
-        ASSAY_TRY(send_group(d, first, &runs));
+    ASSAY_TRY(send_group(d, first, &runs));
+    while (first < d->end) {
+        const uint64_t next = behind(d, first, runs);
+        ASSAY_TRY(fetch_group(d, runs));
+        if (next < d->end)
+            ASSAY_TRY(send_group(d, next, &runs_behind));
         ASSAY_TRY(take_group(d, first, runs));
         ASSAY_TRY(redo_runs(d, plan->threads));
-        first += (uint64_t)runs * d->sizes.run;
+        first = next;
+        runs = runs_behind;
         if (plan->progress != NULL &&
-            !plan->progress(plan->cookie, (first < d->end ? first : d->end) - d->first,
-                            d->end - d->first))
+            !plan->progress(plan->cookie, first - d->first, d->end - d->first))
             return assay__fail(ASSAY_INTERRUPTED, "exhaustive run: stopped on request");
     }
     return ASSAY_OK;
@@ -463,14 +519,18 @@ static assay_status work_at(desk *d, const assay_exhaustive_plan *plan,
 {
     ASSAY_TRY(find_judge(d));
     ASSAY_TRY(plan_desk(d, plan));
-    d->list = malloc(d->sizes.places * sizeof *d->list);
-    if (d->list == NULL)
-        return assay__fail(ASSAY_NOMEM, "the list of a judge");
     ASSAY_TRY(stats_init(d));
     ASSAY_TRY(take_there(d));
     const assay_status status = judge_and_join(d, plan, out);
+    if (status != ASSAY_OK) { /* the next group may be under way */
+        char said[256];
+        (void)snprintf(said, sizeof said, "%s", assay_last_error());
+        (void)assay__backend_synchronize(d->l->backend);
+        free_there(d);
+        return assay__fail(status, "%s", said);
+    }
     free_there(d);
-    return status;
+    return ASSAY_OK;
 }
 
 assay_status assay__unary_judged_alone(const assay_unary_launch *launch,

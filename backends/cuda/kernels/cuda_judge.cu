@@ -6,11 +6,12 @@
  * A block has a batch of 8,192 outputs at a time, loaded 16 bytes a thread so that a warp has half
  * a block of XXH3.  What a thread counts stays in registers until the end.  Outputs that may have
  * the largest error are found tile by tile: one where any reaches the largest so far is gone
- * through once more, which few are. */
+ * through once more, and a third time where that is still so when the block is done. */
 #include "backends/cuda/kernels/cuda_judge_point.h"
 #include "backends/cuda/kernels/cuda_judge_shape.h"
 
 enum { WARPS = CUDA_JUDGE_BLOCK / 32, MOST_BLOCKS = CUDA_JUDGE_BATCH * 4 / JUDGE_BLOCK_BYTES };
+enum { MOST_ASIDE = 24 }; /* tiles of a block that may hold the largest */
 enum { WHY_LOOK = 1, WHY_SAMPLE = 2, WHY_LEADS = 4 };
 
 struct judge_task {
@@ -20,10 +21,17 @@ struct judge_task {
     unsigned limit, capacity; /* of priorities in the sample; of the list */
 };
 
+struct judge_aside {
+    judge_u64 tile;
+    judge_u64 top[JUDGE_BESTS], most[JUDGE_BESTS]; /* bits of doubles, none of them negative */
+    unsigned leader[JUDGE_BESTS];                  /* the first place that has the largest */
+};
+
 struct judge_shared {
     judge_u64 sums[2][MOST_BLOCKS][JUDGE_LANES];
-    judge_u64 best[JUDGE_BESTS], top[JUDGE_BESTS];
-    unsigned leader[JUDGE_BESTS]; /* of the tile: the first place that has the largest */
+    judge_u64 best[JUDGE_BESTS];
+    judge_aside aside[MOST_ASIDE];
+    unsigned aside_count;
     judge_u64 total[JUDGED_WORDS];
 };
 
@@ -160,11 +168,15 @@ JUDGE_FN int count_tile(const judge_task *task, judge_u64 tile, const judge_bar 
     return again;
 }
 
-/* step 0: the largest of the tile; 1: the first that have it, and all that the host may find
- * larger. */
+/* What thread `threadIdx.x` finds in a tile: of each kind the largest, the first that has it, and
+ * the most that the host may find. */
+struct judge_lead {
+    double top[JUDGE_BESTS], most[JUDGE_BESTS];
+    unsigned place[JUDGE_BESTS];
+};
+
 template <int OP, int IN, int OUT>
-JUDGE_FN void lead_tile(const judge_task *task, judge_u64 tile, const judge_bar *bar,
-                        judge_shared *s, int step)
+JUDGE_FN void lead_of(const judge_task *task, judge_u64 tile, judge_lead *out)
 {
     typedef judge_tile<OUT> shape;
 
@@ -174,63 +186,118 @@ JUDGE_FN void lead_tile(const judge_task *task, judge_u64 tile, const judge_bar 
         const uint4 v = shape::load(task->y, place);
 #pragma unroll 1
         for (int i = 0; i < shape::vector; i++) {
-            const unsigned bits = shape::bits(v, i);
             judge_point p;
-            int leads = 0;
-            if (!measure<OP, IN, OUT>(task, place + i, bits, &p))
+            if (!measure<OP, IN, OUT>(task, place + i, shape::bits(v, i), &p))
                 continue;
 #pragma unroll
             for (int kind = 0; kind < JUDGE_BESTS; kind++) {
-                const judge_u64 least = judge_bits(judge_figure(&p, kind, -1.0));
-                if (step == 0) {
-                    if (least > s->top[kind])
-                        atomicMax(&s->top[kind], least);
-                    continue;
+                const double least = judge_figure(&p, kind, -1.0);
+                out->most[kind] = fmax(out->most[kind], judge_figure(&p, kind, 1.0));
+                if (least > out->top[kind]) {
+                    out->top[kind] = least;
+                    out->place[kind] = (unsigned)(place + i);
                 }
-                if (least == s->top[kind])
-                    atomicMin(&s->leader[kind], (unsigned)(place + i));
-                leads |= judge_may_lead(&p, kind, bar, judge_double(s->top[kind]));
             }
-            if (leads)
-                list(task, place + i, WHY_LEADS, bits);
         }
     }
 }
 
-/* By one thread: the largest of the tile are among those of all from now on. */
-template <int OUT>
-JUDGE_FN void end_lead(const judge_task *task, const judge_bar *bar, const judge_shared *s)
+/* A tile whose largest reached those so far is put aside until the block's tiles are done: where
+ * errors grow from tile to tile few of them are still among the largest then. */
+template <int OP, int IN, int OUT>
+__device__ __noinline__ void put_aside(judge_task task, judge_u64 tile, judge_bar bar,
+                                       judge_shared *s)
 {
+    judge_lead mine = {};
+    judge_aside *aside = &s->aside[s->aside_count];
+
+    if (threadIdx.x < JUDGE_BESTS) {
+        aside->top[threadIdx.x] = aside->most[threadIdx.x] = 0;
+        aside->leader[threadIdx.x] = 0xffffffffu;
+    }
+    __syncthreads();
+    lead_of<OP, IN, OUT>(&task, tile, &mine);
 #pragma unroll
     for (int kind = 0; kind < JUDGE_BESTS; kind++) {
-        const double top = judge_double(s->top[kind]);
-        const unsigned leader = s->leader[kind];
-        if (!judge_leads(kind, bar, top))
-            continue;
-        atomicMax(&task->best[kind], kind == JUDGE_BY_ERR
-                                         ? judge_key(top, (unsigned)task->first + leader)
-                                         : s->top[kind]);
-        list(task, leader, WHY_LEADS,
-             OUT == JUDGE_F32 ? ((const unsigned *)task->y)[leader]
-                              : ((const unsigned short *)task->y)[leader]);
+        atomicMax(&aside->top[kind], judge_bits(mine.top[kind]));
+        atomicMax(&aside->most[kind], judge_bits(mine.most[kind]));
+    }
+    __syncthreads();
+#pragma unroll
+    for (int kind = 0; kind < JUDGE_BESTS; kind++)
+        if (mine.top[kind] > 0.0 && judge_bits(mine.top[kind]) == aside->top[kind])
+            atomicMin(&aside->leader[kind], mine.place[kind]);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        aside->tile = tile;
+        s->aside_count++;
+    }
+    if (threadIdx.x >= JUDGE_BESTS)
+        return;
+    const int kind = threadIdx.x;
+    const double top = judge_double(aside->top[kind]);
+    if (judge_leads(kind, &bar, top))
+        atomicMax(&task.best[kind], kind == JUDGE_BY_ERR
+                                        ? judge_key(top, (unsigned)task.first + aside->leader[kind])
+                                        : aside->top[kind]);
+}
+
+/* All that the host may find larger than the largest so far. */
+template <int OP, int IN, int OUT>
+JUDGE_FN void list_leads(const judge_task *task, judge_u64 tile, const judge_bar *bar)
+{
+    typedef judge_tile<OUT> shape;
+
+#pragma unroll 1
+    for (int b = 0; b < 2 * shape::each; b++) {
+        const judge_u64 place = tile * CUDA_JUDGE_BATCH + shape::at(b / 2, b % 2);
+        const uint4 v = shape::load(task->y, place);
+#pragma unroll 1
+        for (int i = 0; i < shape::vector; i++) {
+            judge_point p;
+            int leads = 0;
+            if (!measure<OP, IN, OUT>(task, place + i, shape::bits(v, i), &p))
+                continue;
+#pragma unroll
+            for (int kind = 0; kind < JUDGE_BESTS; kind++)
+                leads |= judge_may_lead(&p, kind, bar, 0.0);
+            if (leads)
+                list(task, place + i, WHY_LEADS, shape::bits(v, i));
+        }
     }
 }
 
 template <int OP, int IN, int OUT>
-JUDGE_FN void look_again(const judge_task *task, judge_u64 tile, const judge_bar *bar,
-                         judge_shared *s)
+__device__ __noinline__ void look_again(judge_task task, judge_shared *s)
 {
-    if (threadIdx.x < JUDGE_BESTS) {
-        s->top[threadIdx.x] = 0;
-        s->leader[threadIdx.x] = 0xffffffffu;
+    __syncthreads();
+    if (threadIdx.x < JUDGE_BESTS)
+        s->best[threadIdx.x] = atomicMax(&task.best[threadIdx.x], 0ull);
+    __syncthreads();
+    for (unsigned n = 0; n < s->aside_count; n++) {
+        const judge_aside *aside = &s->aside[n];
+        const judge_u64 first = task.first + aside->tile * CUDA_JUDGE_BATCH;
+        const judge_bar bar = judge_bar_of(s->best, (unsigned)first);
+        int is_in = 0;
+#pragma unroll
+        for (int kind = 0; kind < JUDGE_BESTS; kind++)
+            is_in |= judge_double(aside->most[kind]) >= bar.least[kind];
+        if (!is_in)
+            continue;
+        list_leads<OP, IN, OUT>(&task, aside->tile, &bar);
+        if (threadIdx.x >= JUDGE_BESTS)
+            continue;
+        const double top = judge_double(aside->top[threadIdx.x]);
+        const unsigned leader = aside->leader[threadIdx.x];
+        if (top > 0.0 && top >= bar.least[threadIdx.x])
+            list(&task, leader, WHY_LEADS,
+                 OUT == JUDGE_F32 ? ((const unsigned *)task.y)[leader]
+                                  : ((const unsigned short *)task.y)[leader]);
     }
     __syncthreads();
-    lead_tile<OP, IN, OUT>(task, tile, bar, s, 0);
-    __syncthreads();
-    lead_tile<OP, IN, OUT>(task, tile, bar, s, 1);
-    __syncthreads();
     if (threadIdx.x == 0)
-        end_lead<OUT>(task, bar, s);
+        s->aside_count = 0;
+    __syncthreads();
 }
 
 /* ---- the end ---- */
@@ -289,6 +356,8 @@ template <int OP, int IN, int OUT> JUDGE_FN void judge(const judge_task *task)
 
     if (threadIdx.x < JUDGED_WORDS)
         s.total[threadIdx.x] = 0;
+    if (threadIdx.x == 0)
+        s.aside_count = 0;
     for (judge_u64 tile = blockIdx.x; tile < task->batches; tile += gridDim.x, round++) {
         const judge_u64 first = task->first + tile * CUDA_JUDGE_BATCH;
         judge_u64(*sums)[JUDGE_LANES] = s.sums[round % 2];
@@ -296,15 +365,19 @@ template <int OP, int IN, int OUT> JUDGE_FN void judge(const judge_task *task)
             s.best[threadIdx.x] = atomicMax(&task->best[threadIdx.x], 0ull);
         __syncthreads();
         const judge_bar bar = judge_bar_of(s.best, (unsigned)first);
+        if (s.aside_count == MOST_ASIDE)
+            look_again<OP, IN, OUT>(*task, &s);
         const int again = count_tile<OP, IN, OUT>(task, tile, &bar, &counts, &s, sums);
         if (__syncthreads_or(again))
-            look_again<OP, IN, OUT>(task, tile, &bar, &s);
+            put_aside<OP, IN, OUT>(*task, tile, bar, &s);
         /* Each warp in its turn, while the others are at the next tile. */
         if (threadIdx.x / 32 == round % WARPS)
             digest += hash_batch(sums, shape::blocks, CUDA_JUDGE_BATCH * shape::bytes,
                                  first / CUDA_JUDGE_BATCH);
     }
     __syncthreads();
+    if (s.aside_count > 0)
+        look_again<OP, IN, OUT>(*task, &s);
     put_counts(&s, &counts);
     if (threadIdx.x % 32 == 0)
         atomicAdd(&s.total[JUDGED_DIGEST], digest);
@@ -313,7 +386,7 @@ template <int OP, int IN, int OUT> JUDGE_FN void judge(const judge_task *task)
 }
 
 #define JUDGE(name, op, in, out)                                                   \
-    extern "C" __global__ void __launch_bounds__(CUDA_JUDGE_BLOCK, 2)              \
+    extern "C" __global__ void __launch_bounds__(CUDA_JUDGE_BLOCK, 4)              \
         name(const void *y, judge_u64 first, judge_u64 batches, judge_u64 *record, \
              judge_u64 *best, judge_u64 limit, judge_u64 capacity)                 \
     {                                                                              \
