@@ -33,14 +33,14 @@ const float EXP_SCALED = 16777216.0, EXP_UNSCALED = 1.0 / 16777216.0;
 float exp_scaled(float x)
 {
 #ifdef NARROW
-    const float y = exp2(fma(x, EXP_LOG2_E, 24.0));
+    return exp2(fma(x, EXP_LOG2_E, 24.0)); /* what is subnormal here is 0 in 16 bits */
 #else
     const float rounder = EXP_ROUNDER + 151.0; /* 127 + 24: the exponent as bits have it */
     precise float t = fma(x, EXP_LOG2_E, rounder);
     precise float rounded = t - rounder;
     precise float y = exp_of_rest(x, rounded) * uintBitsToFloat(floatBitsToUint(t) << 23);
-#endif
     return x < -104.0 ? 0.0 : y;
+#endif
 }
 
 /* Below 0 by way of 2^24 e^x, above by e^x / 2: in range until the last product rounds. */

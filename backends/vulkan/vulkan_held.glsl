@@ -83,7 +83,7 @@ void multiply_piece(float by)
     }
 }
 
-/* As NaN the one that is plain enough for bf16_plain: of rows that may have some. */
+/* As NaN the one that is plain enough for bf16_away: of rows that may have some. */
 void quieten_piece()
 {
     [[unroll]] for (uint i = 0; i < PER * LANES; i++)

@@ -4,8 +4,8 @@
 /* y = (x - mean) / sqrt(var + eps) over each row.  The mean is taken twice: what rounding left of it
  * the first time is found among the differences, so that nothing cancels. */
 #extension GL_GOOGLE_include_directive : require
+#define BF16_ABOVE bf16_away
 #include "vulkan_types.glsl"
-#define BF16_ABOVE bf16_plain
 #include "vulkan_vectors.glsl"
 #include "vulkan_rows.glsl"
 #include "vulkan_norm.glsl"

@@ -3,8 +3,8 @@
 /* SPDX-FileCopyrightText: The Assay authors */
 /* y = x / sqrt(mean(x^2) + eps) over each row. */
 #extension GL_GOOGLE_include_directive : require
+#define BF16_ABOVE bf16_away
 #include "vulkan_types.glsl"
-#define BF16_ABOVE bf16_plain
 #include "vulkan_vectors.glsl"
 #include "vulkan_rows.glsl"
 #include "vulkan_norm.glsl"

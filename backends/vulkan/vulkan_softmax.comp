@@ -5,8 +5,8 @@
  * -inf.  A NaN may be no maximum but reaches the sum.  Exponentials and sums are 2^24 times too
  * large, which their quotients do not show. */
 #extension GL_GOOGLE_include_directive : require
+#define BF16_ABOVE bf16_away
 #include "vulkan_types.glsl"
-#define BF16_ABOVE bf16_plain
 #include "vulkan_vectors.glsl"
 #include "vulkan_exp.glsl"
 #include "vulkan_rows.glsl"

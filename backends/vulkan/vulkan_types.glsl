@@ -86,10 +86,17 @@ uint bf16_above(uint b)
     return isnan(uintBitsToFloat(b)) ? b | 0x400000u : bf16_plain(b);
 }
 
-uint bf16_of_f32(uint b)
+/* The same, but ties go away from 0: of what is not exact before, where a tie means nothing, half
+ * the price. */
+uint bf16_away(uint b)
 {
-    return bf16_above(b) >> 16;
+    return b + 0x8000u;
 }
+
+/* Who stores no NaN but plain ones says so. */
+#ifndef BF16_ABOVE
+#define BF16_ABOVE bf16_above
+#endif
 
 uint get_f16(F16s b, uint i)
 {
@@ -108,7 +115,7 @@ void put_f16(F16s b, uint i, uint bits)
 
 void put_bf16(BF16s b, uint i, uint bits)
 {
-    b.v[i] = uint16_t(bf16_of_f32(bits));
+    b.v[i] = uint16_t(BF16_ABOVE(bits) >> 16);
 }
 #endif
 

@@ -7,11 +7,6 @@
 
 #extension GL_EXT_control_flow_attributes : require
 
-/* Who stores no NaN but plain ones says so. */
-#ifndef BF16_ABOVE
-#define BF16_ABOVE bf16_above
-#endif
-
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Fours
 {
     uvec4 v[];
