@@ -74,7 +74,9 @@ void main()
     const float mean = sum / float(a.cols);
     const vec2 means = differences(base, scale, mean);
     const float rest = means.x;
-    precise float variance = max(means.y - rest * rest, 0.0) + eps_of_row(scale);
+    precise float spread = means.y - rest * rest;
+    /* Not max(), which may pass over the NaN of a row that has one. */
+    precise float variance = (spread < 0.0 ? 0.0 : spread) + eps_of_row(scale);
     const float by = reciprocal_of(sqrt(variance));
     for (uint piece = 0; piece < pieces_of_row(); piece++) {
         scaled_piece_again(base, piece, scale);
