@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/cuda/kernels/cuda_judge_point.h"
+#include "backends/cuda/kernels/cuda_judge_plain.h"
 #include "backends/cuda/kernels/cuda_judge_shape.h"
 
 enum { MOST_BLOCKS = CUDA_JUDGE_BATCH * 4 / JUDGE_BLOCK_BYTES };
@@ -86,24 +86,39 @@ static void put_counts(const judge_host_task *t, const judge_counts *c)
     r[JUDGED_BINS] += rest;
 }
 
+static int is_plain(const judge_host_task *t, uint64_t place, const judge_gate *gate,
+                    const judge_line *line, judge_counts *counts)
+{
+    const float x = judge_single(t->in, (unsigned)(t->first + place));
+    const double hi =
+        line->is_one ? fma((double)x, line->slope, line->at) : judge_plain_wide(t->op, x);
+
+    return judge_count_plain(counts, t->out, bits_at(t, place), hi, gate);
+}
+
 static int count_tile(const judge_host_task *t, uint64_t tile, const judge_bar *bar)
 {
+    const judge_gate gate = judge_gate_of(t->out, t->op == JUDGE_RELU || t->op == JUDGE_CAST, bar);
+    const judge_line line =
+        judge_line_of(t->op, t->in, (unsigned)(t->first + tile * CUDA_JUDGE_BATCH));
     judge_counts counts = {0};
     int again = 0;
 
     for (uint64_t place = tile * CUDA_JUDGE_BATCH; place < (tile + 1) * CUDA_JUDGE_BATCH; place++) {
         const unsigned group = judge_sample_group(t->first + place);
         judge_point p;
-        if (!measure(t, place, &p)) {
-            list(t, place, ASSAY_JUDGE_LOOK);
-            continue;
+        if (!is_plain(t, place, &gate, &line, &counts)) {
+            if (!measure(t, place, &p)) {
+                list(t, place, ASSAY_JUDGE_LOOK);
+                continue;
+            }
+            const int bin = judge_count(&counts, &p);
+            if (bin > 0) {
+                t->record[JUDGED_BINS + bin]++;
+                t->record[JUDGED_BINS]--;
+            }
+            again |= judge_rises(&p, bar);
         }
-        const int bin = judge_count(&counts, &p);
-        if (bin > 0) {
-            t->record[JUDGED_BINS + bin]++;
-            t->record[JUDGED_BINS]--;
-        }
-        again |= judge_rises(&p, bar);
         if (judge_sample_priority(group, t->first + place) <= t->limit)
             list(t, place, ASSAY_JUDGE_SAMPLE);
     }
@@ -155,7 +170,8 @@ static void look_again(const judge_host_task *t, uint64_t tile, const judge_bar 
 
 void judge_host_run(const judge_host_task *t)
 {
-    for (uint64_t tile = 0; tile < t->batches; tile++) {
+    for (uint64_t n = 0; n < t->batches; n++) {
+        const uint64_t tile = t->batches - 1 - n;
         judge_u64 best[JUDGE_BESTS];
         for (int i = 0; i < JUDGE_BESTS; i++)
             best[i] = t->best[i];

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/kernels/cuda_judge_point.h"
+#include "backends/cuda/kernels/cuda_judge_plain.h"
+#include "backends/cuda/kernels/cuda_judge_shape.h"
 #include "calibrate/unary_judge.h"
 #include "runtime/error.h"
 #include "tests/support/judge_slot.h"
@@ -385,6 +386,130 @@ START_TEST(slack_is_twice_the_bound)
 }
 END_TEST
 
+/* ---- what is plain ---- */
+
+static const struct {
+    int op, out;
+} plain_rows[] = {{JUDGE_RELU, JUDGE_F32}, {JUDGE_GELU, JUDGE_F32}, {JUDGE_EXP, JUDGE_F32},
+                  {JUDGE_CAST, JUDGE_F32}, {JUDGE_CAST, JUDGE_F16}, {JUDGE_CAST, JUDGE_BF16}};
+enum { TO_BF16 = 5 };
+
+static int is_exact(int row)
+{
+    return plain_rows[row].op == JUDGE_RELU || plain_rows[row].op == JUDGE_CAST;
+}
+
+static int is_plain(int row, unsigned x, unsigned bits, const judge_bar *bar, judge_counts *counts)
+{
+    const int op = plain_rows[row].op, out = plain_rows[row].out;
+    const judge_line line = judge_line_of(op, JUDGE_F32, x / CUDA_JUDGE_BATCH * CUDA_JUDGE_BATCH);
+    const judge_gate gate = judge_gate_of(out, is_exact(row), bar);
+    const float one = judge_single(JUDGE_F32, x);
+
+    return judge_count_plain(
+        counts, out, bits,
+        line.is_one ? fma((double)one, line.slope, line.at) : judge_plain_wide(op, one), &gate);
+}
+
+/* Whether it is plain; if so, the longer way has to count the same. */
+static int plain_is_right(int row, unsigned x, unsigned bits, const judge_bar *bar)
+{
+    const judge_reference r = judge_wide(plain_rows[row].op, judge_value(JUDGE_F32, x));
+    judge_counts counts = {0}, want = {0};
+    judge_point p;
+
+    if (!is_plain(row, x, bits, bar, &counts))
+        return 0;
+    ck_assert_msg(judge_measure(plain_rows[row].out, bits, r, is_exact(row), &p), "%d: %x %x", row,
+                  x, bits);
+    ck_assert_int_eq(judge_count(&want, &p), 0);
+    ck_assert_msg(!judge_rises(&p, bar), "%d: %x %x rises", row, x, bits);
+    ck_assert_msg(counts.part - want.part + 1 <= 2, "%d: %x %x", row, x, bits);
+    want.part = counts.part;
+    if (!is_exact(row) && fabs(r.hi) < 0x1p-700) /* whether that is 0 is of its last bits */
+        want.integers = counts.integers;
+    ck_assert_msg(memcmp(&counts, &want, sizeof want) == 0, "%d: %x %x", row, x, bits);
+    return 1;
+}
+
+/* Right results, their neighbours, zeros and wrong signs, whatever was the largest so far. */
+START_TEST(what_is_plain_is_counted_as_by_measuring)
+{
+    static const assay_dtype types[] = {ASSAY_F32, ASSAY_F16, ASSAY_BF16};
+    static const judge_bar bars[] = {
+        {{0.0, 0.0, 0.0}}, {{0x1p-12, 0x1p-60, 0x1p-34}}, {{1.5, 1e30, 1.0}}};
+    const int out = plain_rows[_i].out;
+    const unsigned sign = judge_format_of(out).sign;
+    size_t plain = 0, right = 0, wrong = 0;
+
+    for (uint64_t x = 0; x <= UINT32_MAX; x += 8191 * (1 + x % 3)) {
+        const judge_reference r =
+            judge_wide(plain_rows[_i].op, judge_value(JUDGE_F32, (unsigned)x));
+        unsigned bits = 0;
+        assay_store_f64(types[out], &bits, 0, r.hi);
+        const unsigned others[] = {bits + 1, bits - 1, 0, sign, bits ^ sign};
+        for (size_t b = 0; b < 2; b++)
+            (void)plain_is_right(_i, (unsigned)x, bits, &bars[b]);
+        plain += (size_t)plain_is_right(_i, (unsigned)x, bits, &bars[2]);
+        right++;
+        for (size_t k = 0; k < 5; k++)
+            wrong += (others[k] & (2 * sign - 1)) != bits &&
+                     plain_is_right(_i, (unsigned)x, others[k] & (2 * sign - 1), &bars[2]);
+    }
+    ck_assert_uint_eq(wrong, 0);
+    ck_assert_uint_gt(plain, right / 2); /* or it would be of no use */
+}
+END_TEST
+
+/* What is the largest so far closes the gate below itself. */
+START_TEST(what_may_be_the_largest_is_not_plain)
+{
+    const unsigned x = 0x3fc00123; /* bf16 of it is 0x123 / 0x10000 of a unit less */
+    const double err = 0x123p-16, abs = 0x123p-23, rel = abs / (double)judge_float(x);
+    const struct {
+        judge_bar bar;
+        int is_plain;
+    } rows_of[] = {{{{0.5, 1.0, 1.0}}, 1},         {{{err * 0.99, 1.0, 1.0}}, 0},
+                   {{{err * 1.05, 1.0, 1.0}}, 1},  {{{err, 1.0, 1.0}}, 0},
+                   {{{0.5, abs * 1.001, 1.0}}, 1}, {{{0.5, abs * 0.999, 1.0}}, 0},
+                   {{{0.5, 1.0, rel * 2.001}}, 1}, {{{0.5, 1.0, rel * 0.999}}, 0},
+                   {{{0.0, 0.0, 0.0}}, 0}};
+    judge_counts counts = {0};
+
+    for (size_t i = 0; i < sizeof rows_of / sizeof rows_of[0]; i++)
+        ck_assert_msg(is_plain(TO_BF16, x, 0x3fc0, &rows_of[i].bar, &counts) == rows_of[i].is_plain,
+                      "bar %zu", i);
+    ck_assert_uint_eq(counts.elements, 4);
+    /* What has no error at all is never the largest. */
+    ck_assert(is_plain(TO_BF16, 0x3fc00000, 0x3fc0, &rows_of[8].bar, &counts));
+    /* Slack widens what may be. */
+    ck_assert(judge_gate_part(0.25) < 0x40000000u - 0x10000u);
+    ck_assert(judge_gate_part(0.25) > 0x3ff00000u);
+    ck_assert_uint_eq(judge_gate_part(1.0), JUDGE_PLAIN);
+    ck_assert_uint_eq(judge_gate_part(0x1p-40), 0);
+}
+END_TEST
+
+/* A reference within 2^-32 of a power of two may be on its other side, where units are others. */
+START_TEST(errors_beside_powers_of_two_are_not_plain)
+{
+    const judge_gate open = {JUDGE_PLAIN, UINT32_MAX};
+    judge_counts counts = {0};
+
+    ck_assert(judge_count_plain(&counts, JUDGE_F32, 0x3f800000, 1.0 + 0x1p-50, &open));
+    ck_assert(judge_count_plain(&counts, JUDGE_F32, 0x3f800000, 1.0 + 0x1p-26, &open));
+    ck_assert(!judge_count_plain(&counts, JUDGE_F32, 0x3f800000, 1.0 + 0x1p-33, &open));
+    ck_assert(!judge_count_plain(&counts, JUDGE_F32, 0x3f800000, 1.0 - 0x1p-34, &open));
+    ck_assert(!judge_count_plain(&counts, JUDGE_F32, 0x007fffff, 0x1p-126, &open));
+    ck_assert(!judge_count_plain(&counts, JUDGE_F32, 0x3f800001, 1.0, &open));
+    ck_assert(judge_count_plain(&counts, JUDGE_F32, 0x80000000, -0x1.8p-160, &open));
+    ck_assert(!judge_count_plain(&counts, JUDGE_F32, 0x00000000, -0x1.8p-160, &open));
+    ck_assert(judge_count_plain(&counts, JUDGE_F32, 0x7f800000, 0x1p200, &open));
+    ck_assert(!judge_count_plain(&counts, JUDGE_F32, 0xff800000, 0x1p200, &open));
+    ck_assert(!judge_count_plain(&counts, JUDGE_F32, 0x7fc00000, (double)NAN, &open));
+}
+END_TEST
+
 /* ---- who is not believed ---- */
 
 static void lie_misrounded(assay_judged *r)
@@ -502,6 +627,10 @@ int main(void)
     tcase_add_test(all, leaders_are_told_by_slack_and_by_order);
     tcase_add_test(all, halves_of_the_least_are_no_ties);
     tcase_add_test(all, slack_is_twice_the_bound);
+    tcase_add_loop_test(all, what_is_plain_is_counted_as_by_measuring, 0,
+                        sizeof plain_rows / sizeof plain_rows[0]);
+    tcase_add_test(all, what_may_be_the_largest_is_not_plain);
+    tcase_add_test(all, errors_beside_powers_of_two_are_not_plain);
     tcase_add_test(all, a_judge_that_lies_is_not_believed);
     tcase_add_test(all, what_cannot_be_judged_there_is_unsupported);
     SRunner *runner = srunner_create(suite);

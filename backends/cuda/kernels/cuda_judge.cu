@@ -7,7 +7,7 @@
  * a block of XXH3.  What a thread counts stays in registers until the end.  Outputs that may have
  * the largest error are found tile by tile: one where any reaches the largest so far is gone
  * through once more, and a third time where that is still so when the block is done. */
-#include "backends/cuda/kernels/cuda_judge_point.h"
+#include "backends/cuda/kernels/cuda_judge_plain.h"
 #include "backends/cuda/kernels/cuda_judge_shape.h"
 
 enum { WARPS = CUDA_JUDGE_BLOCK / 32, MOST_BLOCKS = CUDA_JUDGE_BATCH * 4 / JUDGE_BLOCK_BYTES };
@@ -127,13 +127,88 @@ JUDGE_FN int measure(const judge_task *task, judge_u64 place, unsigned bits, jud
     return judge_measure(OUT, bits, r, OP == JUDGE_RELU || OP == JUDGE_CAST, p);
 }
 
+/* Counts those of a vector that are plain, and says which are not. */
+template <int OP, int IN, int OUT, bool IS_LINE>
+JUDGE_FN unsigned count_plain(unsigned pattern, uint4 v, const judge_gate *gate,
+                              const judge_line *line, judge_counts *counts)
+{
+    typedef judge_tile<OUT> shape;
+    enum { once = IN == JUDGE_F32 ? shape::vector : 1 }; /* spaces of 16 bits are small */
+    unsigned others = 0;
+
+#pragma unroll(once)
+    for (int i = 0; i < shape::vector; i++) {
+        const float x = judge_single(IN, pattern + i);
+        const double hi =
+            IS_LINE ? fma((double)x, line->slope, line->at) : judge_plain_wide(OP, x);
+        if (!judge_count_plain(counts, OUT, shape::bits(v, i), hi, gate))
+            others |= 1u << i;
+    }
+    return others;
+}
+
+/* Counts those of a vector that are not, and says which of them the host must look at. */
+template <int OP, int IN, int OUT>
+JUDGE_FN unsigned count_others(const judge_task *task, judge_u64 place, uint4 v, unsigned others,
+                               const judge_bar *bar, judge_counts *counts, judge_shared *s,
+                               int *again)
+{
+    typedef judge_tile<OUT> shape;
+    unsigned looks = 0;
+
+#pragma unroll 1
+    for (int i = 0; i < shape::vector; i++) {
+        const unsigned bits = shape::bits(v, i);
+        judge_point p;
+        if ((others >> i & 1) == 0)
+            continue;
+        if (!measure<OP, IN, OUT>(task, place + i, bits, &p)) {
+            list(task, place + i, WHY_LOOK, bits);
+            looks |= 1u << i;
+            continue;
+        }
+        const int bin = judge_count(counts, &p);
+        if (bin > 0)
+            atomicAdd(&s->total[JUDGED_BINS + bin], 1ull);
+        *again |= judge_rises(&p, bar);
+    }
+    return looks;
+}
+
+/* Counts a vector, and lists what is in the sample. */
+template <int OP, int IN, int OUT>
+JUDGE_FN void count_vector(const judge_task *task, judge_u64 place, uint4 v, const judge_bar *bar,
+                           const judge_gate *gate, const judge_line *line, judge_counts *counts,
+                           judge_shared *s, int *again)
+{
+    typedef judge_tile<OUT> shape;
+    const unsigned pattern = (unsigned)(task->first + place);
+    const unsigned group = judge_sample_group(task->first + place);
+    const unsigned others = line->is_one
+                                ? count_plain<OP, IN, OUT, true>(pattern, v, gate, line, counts)
+                                : count_plain<OP, IN, OUT, false>(pattern, v, gate, line, counts);
+    unsigned looks = 0;
+
+    if (others != 0)
+        looks = count_others<OP, IN, OUT>(task, place, v, others, bar, counts, s, again);
+    if (group >> 6 > task->limit)
+        return;
+#pragma unroll 1
+    for (int i = 0; i < shape::vector; i++)
+        if ((looks >> i & 1) == 0 &&
+            judge_sample_priority(group, task->first + place + i) <= task->limit)
+            list(task, place + i, WHY_SAMPLE, shape::bits(v, i));
+}
+
 /* Counts, hashes, and says whether any may be the largest of all. */
 template <int OP, int IN, int OUT>
 JUDGE_FN int count_tile(const judge_task *task, judge_u64 tile, const judge_bar *bar,
                         judge_counts *counts, judge_shared *s, judge_u64 sums[][JUDGE_LANES])
 {
     typedef judge_tile<OUT> shape;
-    enum { once = IN == JUDGE_F32 ? 4 : 1 }; /* spaces of 16 bits are small */
+    const judge_gate gate = judge_gate_of(OUT, OP == JUDGE_RELU || OP == JUDGE_CAST, bar);
+    const judge_line line =
+        judge_line_of(OP, IN, (unsigned)(task->first + tile * CUDA_JUDGE_BATCH));
     int again = 0;
 
 #pragma unroll 1
@@ -144,24 +219,8 @@ JUDGE_FN int count_tile(const judge_task *task, judge_u64 tile, const judge_bar 
         for (int half = 0; half < 2; half++) {
             const judge_u64 place = tile * CUDA_JUDGE_BATCH + shape::at(b, half);
             const uint4 v = shape::load(task->y, place);
-            const unsigned group = judge_sample_group(task->first + place);
             hash_vector(v, half, block + 1 == shape::blocks, adds);
-#pragma unroll(once)
-            for (int i = 0; i < shape::vector; i++) {
-                const unsigned bits = shape::bits(v, i);
-                judge_point p;
-                if (!measure<OP, IN, OUT>(task, place + i, bits, &p)) {
-                    list(task, place + i, WHY_LOOK, bits);
-                    continue;
-                }
-                const int bin = judge_count(counts, &p);
-                if (bin > 0)
-                    atomicAdd(&s->total[JUDGED_BINS + bin], 1ull);
-                again |= judge_rises(&p, bar);
-                if (group >> 6 <= task->limit &&
-                    judge_sample_priority(group, task->first + place + i) <= task->limit)
-                    list(task, place + i, WHY_SAMPLE, bits);
-            }
+            count_vector<OP, IN, OUT>(task, place, v, bar, &gate, &line, counts, s, &again);
         }
         hash_block(adds, sums[block]);
     }
@@ -358,11 +417,13 @@ template <int OP, int IN, int OUT> JUDGE_FN void judge(const judge_task *task)
         s.total[threadIdx.x] = 0;
     if (threadIdx.x == 0)
         s.aside_count = 0;
-    for (judge_u64 tile = blockIdx.x; tile < task->batches; tile += gridDim.x, round++) {
+    for (judge_u64 n = blockIdx.x; n < task->batches; n += gridDim.x, round++) {
+        /* From the last on: errors grow with the operand's size more often than not. */
+        const judge_u64 tile = task->batches - 1 - n;
         const judge_u64 first = task->first + tile * CUDA_JUDGE_BATCH;
         judge_u64(*sums)[JUDGE_LANES] = s.sums[round % 2];
         if (threadIdx.x < JUDGE_BESTS)
-            s.best[threadIdx.x] = atomicMax(&task->best[threadIdx.x], 0ull);
+            s.best[threadIdx.x] = *(volatile judge_u64 *)&task->best[threadIdx.x];
         __syncthreads();
         const judge_bar bar = judge_bar_of(s.best, (unsigned)first);
         if (s.aside_count == MOST_ASIDE)

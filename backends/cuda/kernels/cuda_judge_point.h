@@ -208,13 +208,25 @@ JUDGE_FN int judge_is_open(const judge_format *f, double t, double rest, double 
     return err > 0.4999 && judge_bin(err - 2.0 * b) != judge_bin(err + 2.0 * b);
 }
 
+JUDGE_FN int judge_is_zero(const judge_format *f, double hi)
+{
+    return fabs(hi) <= f->half_least;
+}
+
+JUDGE_FN int judge_is_integer(double hi)
+{
+    const double whole = (hi + JUDGE_WHOLE) - JUDGE_WHOLE;
+
+    return fabs(hi) < 0x1p51 && whole <= hi && whole >= hi;
+}
+
 /* What is of the reference alone. */
 JUDGE_FN void judge_of_reference(const judge_format *f, double hi, judge_point *out)
 {
-    const double whole = (hi + JUDGE_WHOLE) - JUDGE_WHOLE, size = fabs(hi);
+    const double size = fabs(hi);
 
-    out->is_zero = size <= f->half_least;
-    out->is_integer = size < 0x1p51 && whole <= hi && whole >= hi;
+    out->is_zero = judge_is_zero(f, hi);
+    out->is_integer = judge_is_integer(hi);
     out->size = size >= f->min_normal ? size : judge_double(0x7ffull << 52);
 }
 
