@@ -18,7 +18,8 @@ enum {
     USUAL_BLOCK = 512,
     LONG_ROW = 16384,
     BLOCKS_A_UNIT = 8,
-    WALKING_THREADS = 1024 /* a multiprocessor: their registers are full */
+    WALKING_THREADS = 1024, /* a multiprocessor: of 64 registers each */
+    VECTOR_WORDS = 4
 };
 
 typedef struct rows_op {
@@ -271,11 +272,33 @@ static const char *block_option(uint64_t block)
                           : "-DCUDA_ROW_BLOCK=1024";
 }
 
+/* Blocks a multiprocessor whose threads find registers: 64 each for so many elements of this row
+ * and vectors of the next, 80, 128. */
+static uint64_t fitting(const rows_job *job, uint64_t each, uint64_t block)
+{
+    const uint64_t words = each * (job->vector + VECTOR_WORDS);
+    const uint64_t threads = words <= 32   ? WALKING_THREADS
+                             : words <= 48 ? WALKING_THREADS * 3 / 4
+                             : words <= 96 ? WALKING_THREADS / 2
+                                           : WALKING_THREADS / 4;
+
+    return threads > block ? threads / block : 1;
+}
+
+static const char *fit_option(uint64_t blocks)
+{
+    static const char *const options[] = {
+        "-DCUDA_ROW_FIT=1", "-DCUDA_ROW_FIT=2", "-DCUDA_ROW_FIT=3", "-DCUDA_ROW_FIT=4",
+        "-DCUDA_ROW_FIT=5", "-DCUDA_ROW_FIT=6", "-DCUDA_ROW_FIT=7", "-DCUDA_ROW_FIT=8"};
+
+    return options[blocks - 1];
+}
+
 /* Blocks that walk over rows: as many as are on the device at once. */
-static uint64_t walkers(const assay_launch *launch, uint64_t rows, uint64_t block)
+static uint64_t walkers(const assay_launch *launch, uint64_t rows, uint64_t fit)
 {
     const int units = cuda_device_limits(launch->instance)->multiprocessors;
-    const uint64_t blocks = (uint64_t)(units > 0 ? units : 1) * (WALKING_THREADS / block);
+    const uint64_t blocks = (uint64_t)(units > 0 ? units : 1) * fit;
 
     return rows < blocks ? rows : blocks;
 }
@@ -286,15 +309,17 @@ static assay_status run_compiled(const assay_launch *launch, rows_job *job, uint
         "-DCUDA_ROW_TYPE=cuda_f32", "-DCUDA_ROW_TYPE=cuda_f16", "-DCUDA_ROW_TYPE=cuda_bf16"};
     const uint64_t block = (uint64_t)launch->tunables[CUDA_WALK_TUNABLE_BLOCK];
     const bool is_ahead = launch->tunables[CUDA_WALK_TUNABLE_AHEAD] != 0;
+    const uint64_t fit = fitting(job, each, block);
     const char *const options[] = {CUDA_NO_CONTRACTION,
                                    types[job->type],
                                    each_option(each),
                                    block_option(block),
                                    is_ahead ? "-DCUDA_ROW_AHEAD=1" : "-DCUDA_ROW_AHEAD=0",
+                                   is_ahead ? fit_option(fit) : NULL,
                                    NULL};
     const uint64_t rows = job->place.rows;
     const cuda_grid grid = {
-        .groups = {is_ahead ? walkers(launch, rows, block) : rows, 1, 1},
+        .groups = {is_ahead ? walkers(launch, rows, fit) : rows, 1, 1},
         .threads = {(uint32_t)warps_of(cuda_parts_of(job->vectors, each)), 1, 1},
     };
     void *arguments[] = {&job->place, &job->eps};

@@ -156,7 +156,8 @@ static bool has_entry(const cuda_image *image, const char *name)
     return found;
 }
 
-/* ptxas spills a value or two by itself where that lets one more block onto a multiprocessor. */
+/* ptxas spills a value or two by itself where that lets one more block onto a multiprocessor; what
+ * a function is called with may lie on the stack. */
 START_TEST(code_hardly_spills_and_is_there_for_several_generations)
 {
     char *said = said_of(images[_i]->name);
@@ -172,7 +173,7 @@ START_TEST(code_hardly_spills_and_is_there_for_several_generations)
                                 "loads",
                                 &stack, &stores, &loads),
                          3);
-        ck_assert_msg(stack <= 16 && stores <= 16 && loads <= 32, "%s: %.600s", images[_i]->name,
+        ck_assert_msg(stack <= 32 && stores <= 16 && loads <= 32, "%s: %.600s", images[_i]->name,
                       line);
         entries++;
     }

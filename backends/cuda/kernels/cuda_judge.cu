@@ -139,8 +139,7 @@ JUDGE_FN unsigned count_plain(unsigned pattern, uint4 v, const judge_gate *gate,
 #pragma unroll(once)
     for (int i = 0; i < shape::vector; i++) {
         const float x = judge_single(IN, pattern + i);
-        const double hi =
-            IS_LINE ? fma((double)x, line->slope, line->at) : judge_plain_wide(OP, x);
+        const double hi = IS_LINE ? fma((double)x, line->slope, line->at) : judge_plain_wide(OP, x);
         if (!judge_count_plain(counts, OUT, shape::bits(v, i), hi, gate))
             others |= 1u << i;
     }
@@ -447,7 +446,7 @@ template <int OP, int IN, int OUT> JUDGE_FN void judge(const judge_task *task)
 }
 
 #define JUDGE(name, op, in, out)                                                   \
-    extern "C" __global__ void __launch_bounds__(CUDA_JUDGE_BLOCK, 4)              \
+    extern "C" __global__ void __launch_bounds__(CUDA_JUDGE_BLOCK, 2)              \
         name(const void *y, judge_u64 first, judge_u64 batches, judge_u64 *record, \
              judge_u64 *best, judge_u64 limit, judge_u64 capacity)                 \
     {                                                                              \

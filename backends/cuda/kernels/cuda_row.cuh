@@ -184,10 +184,16 @@ CUDA_INLINE void cuda_rows_run(const cuda_rows_place &place, double eps)
 #endif
 
 /* Entry points of one op: <op>_<dtype>_<PER> by vectors, <op>_<dtype>_single element by element. */
-#define CUDA_ROW_KERNEL(name, Op, T, VEC, PER, block)                                           \
-    extern "C" __global__ void __launch_bounds__(block) name(cuda_rows_place place, double eps) \
-    {                                                                                           \
-        cuda_rows_run<Op, T, VEC, PER>(place, eps);                                             \
+/* Blocks that walk are as many as fit: with more the last ones would wait for a second turn. */
+#if defined(CUDA_ROW_FIT)
+#define CUDA_ROW_BOUNDS(block) __launch_bounds__(block, CUDA_ROW_FIT)
+#else
+#define CUDA_ROW_BOUNDS(block) __launch_bounds__(block)
+#endif
+#define CUDA_ROW_KERNEL(name, Op, T, VEC, PER, block)                                         \
+    extern "C" __global__ void CUDA_ROW_BOUNDS(block) name(cuda_rows_place place, double eps) \
+    {                                                                                         \
+        cuda_rows_run<Op, T, VEC, PER>(place, eps);                                           \
     }
 #define CUDA_ROW_FULL(name, Op, T, VEC) \
     CUDA_ROW_KERNEL(name, Op, T, VEC, CUDA_ROW_HELD / VEC, CUDA_ROW_BLOCK)
