@@ -9,7 +9,7 @@
 
 static const assay__profile profiles[] = {
     {.name = "quick",
-     .visits = 6, /* five find a planted 5 % in 959 of 1,000 pairs, but in 92 of some hundreds */
+     .visits = 6,   /* five find a planted 5 % in 959 of 1,000 pairs, but in 92 of some hundreds */
      .confirms = 6, /* fewer have no interval at 95 %: the range of five covers a median at 93.75 */
      .confirm_confidence = 0.90,
      .spans = 7,

@@ -106,7 +106,8 @@ typedef struct judge_gate {
     unsigned part, apart;
 } judge_gate;
 
-/* An error whose part is below this is below `least`, by its slack of 2^-16 too where it has any. */
+/* An error whose part is below this is below `least`, by its slack of 2^-16 too where it has any.
+ */
 JUDGE_FN unsigned judge_gate_part(double least)
 {
     const double part = (least > JUDGE_SMALL ? least - 0x1p-14 : least) * JUDGE_ONE - 2.0;
