@@ -48,13 +48,13 @@ fake_sweep "$WORK/e.db" add n=64 --kernel fake_b
 [ "$(count '.kernel == "fake_b" and (has("speedup") | not)')" = 1 ] || fail "the wrong default"
 [ "$(verdicts "$WORK/e.db" fake_a)" = wrong ] || fail "its fate is not stored"
 
-# Wrong only while it is confirmed, by the processes that come last: the four confirming visits.
+# Wrong only while it is confirmed, by the processes that come last: the six confirming visits.
 two=(--kernel fake_a --kernel fake_b)
 script 64 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8000'
 fake_sweep "$WORK/f.db" add n=64 "${two[@]}"
 [ "$(count '.kernel == "fake_b"')" = 1 ] || fail "fake_b is no winner"
 processes=$(cat "$WORK/visits")
-script 64 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8000' "kernel=fake_b process=$((processes - 4)) wrong_at=1"
+script 64 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8000' "kernel=fake_b process=$((processes - 6)) wrong_at=1"
 fake_sweep "$WORK/g.db" add n=64 "${two[@]}"
 [ "$(count '.kernel == "fake_a"')" = 1 ] || fail "published though it turned out wrong"
 [ "$(verdicts "$WORK/g.db" fake_b)" = wrong ] || fail "the verdict is $(verdicts "$WORK/g.db" fake_b)"
@@ -75,7 +75,7 @@ levels() { # DB -- KERNEL VARIANT LEVEL
         JOIN revision r ON r.id = t.revision JOIN kernel k ON k.id = r.kernel ORDER BY 1" | paste -sd ,
 }
 [ "$(levels "$WORK/f.db")" = 'fake_a 0 config,fake_b 0 config' ] || fail "levels: $(levels "$WORK/f.db")"
-script 64 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8000' "kernel=fake_b process=$((processes - 6)) crash_at=1"
+script 64 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=8000' "kernel=fake_b process=$((processes - 8)) crash_at=1"
 fake_sweep "$WORK/h.db" add n=64 "${two[@]}"
 [ "$(verdicts "$WORK/h.db" fake_b)" = crashed ] || fail "did not crash"
 [ "$(sqlite3 "$WORK/h.db" "SELECT count(*) FROM visit v JOIN measurement m ON m.id = v.measurement

@@ -20,7 +20,7 @@ picked() { # DB FILTER FLAG...
 script 71 'kernel=* ns=10000 sd=0.01' 'kernel=fake_b ns=6000 off=2' 'kernel=fake_c ns=9000'
 fake_sweep "$WORK/a.db" matmul $shape
 [ "$(count '.kernel == "fake_b" and .decision == "alone" and .max_rho > 2')" = 1 ] || fail "fake_b is no winner"
-[ "$(visits "$WORK/a.db" fake_c 0)" = 'confirm 4,measure 6,screen 1' ] || fail "visits of fake_c: $(visits "$WORK/a.db" fake_c 0)"
+[ "$(visits "$WORK/a.db" fake_c 0)" = 'confirm 6,measure 6,screen 1' ] || fail "visits of fake_c: $(visits "$WORK/a.db" fake_c 0)"
 [ "$(visits "$WORK/a.db" fake_c 1)" = 'screen 1' ] || fail "visits of a slow variant: $(visits "$WORK/a.db" fake_c 1)"
 picked "$WORK/a.db" '.chosen.kernel == "fake_b"'
 picked "$WORK/a.db" '.tier == "measured" and .chosen.kernel == "fake_c" and .chosen.tunables.variant == 0 and .chosen.max_rho <= 1 and
@@ -40,8 +40,8 @@ printf '%s\n' seed=72 "visits=$WORK/visits" 'kernel=* ns=10000 sd=0.01' 'kernel=
     'kernel=fake_b ns=5000 off=16' 'kernel=fake_b variant=1 ns=7000 off=6' 'kernel=fake_b variant=2 ns=8000 off=2' \
     'kernel=fake_c variant=0 ns=9000' >"$WORK/script"
 fake_sweep "$WORK/c.db" matmul $shape
-[ "$(visits "$WORK/c.db" fake_b 1)" = 'confirm 4,measure 6,screen 1' ] || fail "the second level: $(visits "$WORK/c.db" fake_b 1)"
+[ "$(visits "$WORK/c.db" fake_b 1)" = 'confirm 6,measure 6,screen 1' ] || fail "the second level: $(visits "$WORK/c.db" fake_b 1)"
 [ "$(visits "$WORK/c.db" fake_b 2)" = 'screen 1' ] || fail "the third level: $(visits "$WORK/c.db" fake_b 2)"
-[ "$(visits "$WORK/c.db" fake_c 0)" = 'confirm 4,measure 6,screen 1' ] || fail "the most exact: $(visits "$WORK/c.db" fake_c 0)"
+[ "$(visits "$WORK/c.db" fake_c 0)" = 'confirm 6,measure 6,screen 1' ] || fail "the most exact: $(visits "$WORK/c.db" fake_c 0)"
 picked "$WORK/c.db" '.chosen.kernel == "fake_c"' --max-rho 1
 picked "$WORK/c.db" '.chosen.kernel == "fake_b" and .chosen.tunables.variant == 1' --max-rho 20

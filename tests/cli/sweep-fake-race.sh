@@ -20,8 +20,8 @@ reason() { sqlite3 "$1" "SELECT m.reason || ' ' || m.verdict || ' ' || (m.lo_ns 
 script 81 'kernel=fake_a ns=10000 sd=0.005' 'kernel=fake_b ns=8000 sd=0.005' 'kernel=fake_c ns=9200 sd=0.005'
 fake_sweep "$WORK/a.db" matmul m=8,n=8,k=64
 [ "$(count '.kernel == "fake_b" and .decision == "alone"')" = 1 ] || fail "fake_b is no winner"
-has "$WORK/a.db" fake_a 'confirm 4,measure 6,screen 1'
-has "$WORK/a.db" fake_b 'confirm 4,measure 6,screen 1'
+has "$WORK/a.db" fake_a 'confirm 6,measure 6,screen 1'
+has "$WORK/a.db" fake_b 'confirm 6,measure 6,screen 1'
 has "$WORK/a.db" fake_c 'measure 3,screen 1'
 [[ $(reason "$WORK/a.db" fake_c) == 'at least 1.1'?' times the best in each of 3 visits ok 1' ]] || fail "reason: $(reason "$WORK/a.db" fake_c)"
 
@@ -30,7 +30,7 @@ sqlite3 "$WORK/a.db" 'DELETE FROM route' || exit 1
 fake_sweep "$WORK/a.db" matmul m=8,n=8,k=64 --resume
 [ "$(count '.kernel == "fake_b"')" = 1 ] || fail "another winner"
 has "$WORK/a.db" fake_c 'measure 3,screen 1'
-has "$WORK/a.db" fake_b 'confirm 4,measure 6,screen 1'
+has "$WORK/a.db" fake_b 'confirm 6,measure 6,screen 1'
 
 # A twentieth is not far behind.
 script 82 'kernel=fake_a ns=10000 sd=0.005' 'kernel=fake_b ns=8000 sd=0.005' 'kernel=fake_c ns=8400 sd=0.005'
@@ -45,7 +45,7 @@ fake_sweep "$WORK/c.db" matmul m=8,n=8,k=64
 # Slower by a fifth and exact, where the best is not: stricter questions want it.
 script 84 'kernel=fake_a ns=10000 sd=0.005' 'kernel=fake_b ns=8000 sd=0.005 off=4' 'kernel=fake_c ns=9600 sd=0.005'
 fake_sweep "$WORK/d.db" matmul m=8,n=8,k=64
-has "$WORK/d.db" fake_c 'confirm 4,measure 6,screen 1'
+has "$WORK/d.db" fake_c 'confirm 6,measure 6,screen 1'
 
 # Who is farther behind stops earlier, when screening said so as well.
 standard() { # DB
@@ -61,7 +61,7 @@ last=$(cat "$WORK/visits")
 script 85 "${best[@]}" 'kernel=fake_c ns=10600 sd=0.005'
 standard "$WORK/f.db"
 has "$WORK/f.db" fake_c 'measure 2,screen 1'
-# The processes of the seven measuring and five confirming visits come last.
-script 85 "${best[@]}" 'kernel=fake_c ns=8200 sd=0.005' "kernel=fake_c process=$((last - 12)) ns=12800"
+# The processes of the seven measuring and six confirming visits come last.
+script 85 "${best[@]}" 'kernel=fake_c ns=8200 sd=0.005' "kernel=fake_c process=$((last - 13)) ns=12800"
 standard "$WORK/g.db"
 has "$WORK/g.db" fake_c 'measure 3,screen 1'

@@ -53,7 +53,7 @@ for kind in "screen 1" "measure 6"; do
 done
 # A confirming visit that was cut off between its contenders is done again; no more than that.
 most=$(sqlite3 "$db" "SELECT max(n) FROM (SELECT count(*) n FROM visit WHERE kind = 'confirm' GROUP BY measurement)")
-[ "$most" -le $((4 + $(wc -l <"$WORK/turns"))) ] || fail "$most confirming visits of one variant"
+[ "$most" -le $((6 + $(wc -l <"$WORK/turns"))) ] || fail "$most confirming visits of one variant"
 [ "$(number "$db" visit)" -le $((total + 2 * $(wc -l <"$WORK/turns"))) ] || fail "$(number "$db" visit) visits, not $total"
 [ "$(number "$db" "sweep WHERE stop_reason = 'interrupted'")" -ge 1 ] || fail "no sweep says that it was interrupted"
 
