@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The Assay authors */
-/* bench/bench_repeat.c -- sweeps of the same problems into fresh stores: do they agree?
+/* bench/bench_repeat.c -- sweeps of the same problems, into fresh stores and into one, where who
+ * won before is the incumbent: do they agree?
  *
  * Of each problem the pick most often made is looked for in the other sweeps' sets of ties; and the
  * variant that one sweep picked in the results of another, whether the intervals overlap. */
@@ -9,7 +10,9 @@
 #include "bench/bench_print.h"
 #include "bench/bench_sweep.h"
 
-enum { SWEEPS = 20, PROBLEMS = 6 };
+enum { SWEEPS = 20, PROBLEMS = 6, THREADS = 2 };
+#define PROFILE "standard"
+#define POLICY  "rotate/alone/kernel"
 
 static const char csv[] = "op,dtype,m,n,k,rows,cols\n"
                           "matmul,f32,64,64,64,,\n"
@@ -90,17 +93,22 @@ typedef struct sums {
 static void say(const assay_candidate *pick, const assay_candidate *usual,
                 const assay_candidate *there)
 {
-    fprintf(stderr, "  %s %lld for %s %lld: %s\n", pick->kernel, (long long)pick->tunables[0],
-            usual->kernel, (long long)usual->tunables[0],
-            there != NULL ? there->reason : "is no candidate");
+    fprintf(stderr, "  %s %lld, %.4g us, for %s %lld, %.4g us: %s\n", pick->kernel,
+            (long long)pick->tunables[0], pick->route.time_ns / 1e3, usual->kernel,
+            (long long)usual->tunables[0], there != NULL ? there->route.time_ns / 1e3 : NAN,
+            there == NULL ? "is no candidate"
+            : there->tied ? "tied"
+                          : there->reason);
 }
 
 static void add_pick(const assay_candidate *pick, const assay_candidate *usual,
                      const assay_candidate *there, sums *s)
 {
-    if (is_same(pick, usual) || (there != NULL && there->tied))
+    if (is_same(pick, usual))
         return;
     say(pick, usual, there);
+    if (there != NULL && there->tied)
+        return;
     if (there == NULL || there->route.lo_ns > 0)
         s->told_apart++;
     else
@@ -152,38 +160,50 @@ static bench_figure share(size_t part, size_t whole)
     return (bench_figure){100 * p, 100 * fmax(0.0, middle - half), 100 * (middle + half), whole};
 }
 
-static void print(const sums *s)
+static void print(const char *series, const sums *s)
 {
     const bench_figure same = share(s->same, s->picks), over = share(s->overlap, s->pairs);
     const bench_figure apart = share(s->told_apart, s->picks);
     const bench_figure screened = share(s->screened, s->picks);
+    char name[128];
 
-    bench_print("sweeps: picks as most often made", same, "%", NULL, 0, ">= 99", same.value >= 99);
-    bench_print("sweeps: other picks that no tie explains", apart, "%", NULL, 0, "<= 0",
-                s->told_apart == 0);
-    bench_print("sweeps: other picks as the usual one was dropped early", screened, "%", NULL, 0,
-                "", 0);
-    bench_print("sweeps: intervals of two that overlap", over, "%", NULL, 0, ">= 95",
-                over.value >= 95);
+    snprintf(name, sizeof name, "%s: picks as most often made", series);
+    bench_print(name, same, "%", NULL, 0, ">= 99", same.value >= 99);
+    snprintf(name, sizeof name, "%s: other picks that no tie explains", series);
+    bench_print(name, apart, "%", NULL, 0, "<= 0", s->told_apart == 0);
+    snprintf(name, sizeof name, "%s: other picks as the usual one was dropped early", series);
+    bench_print(name, screened, "%", NULL, 0, "", 0);
+    snprintf(name, sizeof name, "%s: intervals of two that overlap", series);
+    bench_print(name, over, "%", NULL, 0, ">= 95", over.value >= 95);
 }
 
-int main(void)
+static void run(const char *series, bool into_one)
 {
     static assay_explanation *e[PROBLEMS][SWEEPS];
+    bench_store store;
     sums s = {0};
 
     for (size_t i = 0; i < SWEEPS; i++) {
-        bench_store store;
-        bench_sweep_by("standard", csv, "rotate/alone/kernel", 2, &store);
+        if (into_one && i > 0)
+            bench_sweep_again(PROFILE, POLICY, THREADS, &store);
+        else
+            bench_sweep_by(PROFILE, csv, POLICY, THREADS, &store);
         for (size_t p = 0; p < PROBLEMS; p++)
             e[p][i] = explain(store.context, p);
-        bench_store_close(&store);
+        if (!into_one || i == SWEEPS - 1)
+            bench_store_close(&store);
     }
     for (size_t p = 0; p < PROBLEMS; p++) {
         add_problem(e[p], &s);
         for (size_t i = 0; i < SWEEPS; i++)
             assay_explanation_destroy(&e[p][i]);
     }
-    print(&s);
+    print(series, &s);
+}
+
+int main(void)
+{
+    run("sweeps", false);
+    run("sweeps again", true);
     return EXIT_SUCCESS;
 }

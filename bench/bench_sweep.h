@@ -40,25 +40,15 @@ static inline void bench_drop_folder(const char *folder)
         fprintf(stderr, "%s: cannot be removed\n", folder);
 }
 
-/* Sweeps the problems of `csv` and opens what it decided.  Ends the program where that fails:
- * without a pick there is nothing to time. */
-static inline void bench_sweep_by(const char *profile, const char *csv, const char *policy,
-                                  int threads, bench_store *out)
+/* Sweeps the problems of the store's folder, anew where that was done before, and opens what it
+ * decided.  Ends the program where that fails: without a pick there is nothing to time. */
+static inline void bench_sweep_again(const char *profile, const char *policy, int threads,
+                                     bench_store *out)
 {
     char path[512], command[1024];
     const assay_open_options options = {.struct_size = sizeof options, .plugin_path = path};
 
-    snprintf(out->folder, sizeof out->folder, "/tmp/assay-bench-XXXXXX");
-    if (mkdtemp(out->folder) == NULL) {
-        perror(out->folder);
-        exit(EXIT_FAILURE);
-    }
-    snprintf(path, sizeof path, "%s/shapes.csv", out->folder);
-    FILE *file = fopen(path, "w");
-    if (file == NULL || fputs(csv, file) < 0 || fclose(file) != 0) {
-        perror(path);
-        exit(EXIT_FAILURE);
-    }
+    assay_close(&out->context);
     snprintf(command, sizeof command,
              "'%s/bin/assay' sweep --quiet --profile %s --policy %s --threads %d --shapes "
              "'%s/shapes.csv' --db '%s/store.db' >/dev/null",
@@ -71,6 +61,26 @@ static inline void bench_sweep_by(const char *profile, const char *csv, const ch
     snprintf(command, sizeof command, "%s/store.db", out->folder);
     snprintf(path, sizeof path, "%s/lib/assay", bench_build());
     BENCH_MUST(assay_open(command, &options, &out->context));
+}
+
+/* A new folder with the problems of `csv`, swept once. */
+static inline void bench_sweep_by(const char *profile, const char *csv, const char *policy,
+                                  int threads, bench_store *out)
+{
+    char path[512];
+
+    *out = (bench_store){.folder = "/tmp/assay-bench-XXXXXX"};
+    if (mkdtemp(out->folder) == NULL) {
+        perror(out->folder);
+        exit(EXIT_FAILURE);
+    }
+    snprintf(path, sizeof path, "%s/shapes.csv", out->folder);
+    FILE *file = fopen(path, "w");
+    if (file == NULL || fputs(csv, file) < 0 || fclose(file) != 0) {
+        perror(path);
+        exit(EXIT_FAILURE);
+    }
+    bench_sweep_again(profile, policy, threads, out);
 }
 
 static inline void bench_sweep(const char *csv, const char *policy, int threads, bench_store *out)

@@ -93,6 +93,7 @@ typedef enum assay__conform_start {
     X(queue_copies_its_arguments, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)    \
     X(queue_lets_its_caller_go, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)      \
     X(queue_runs_beside_others, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)      \
+    X(queue_transfers_run_beside, ASSAY_FEATURE_ASYNC_COPY, OPEN)       \
     X(queue_tells_first_failure, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)     \
     X(queue_keeps_failures_apart, ASSAY_FEATURE_ASYNC_COMPUTE, OPEN)    \
     X(faults_inject, ASSAY_FEATURE_FAULT_INJECTION, OPEN)               \

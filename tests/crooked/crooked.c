@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backends/cuda/kernels/cuda_judge_point.h"
@@ -79,6 +80,26 @@ static assay_status synchronize(assay_instance *instance)
     if (crooked_is("lost_synchronize") && is_lost(instance))
         return assay__host_fail(instance, ASSAY_DEVICE, "synchronize: no device");
     return assay__host_synchronize(instance);
+}
+
+/* ---- transfers ---- */
+
+/* As over a stream that waits for all others. */
+static assay_status wait_for_queues(assay_instance *instance)
+{
+    return crooked_is("copies_wait") ? assay__host_synchronize(instance) : ASSAY_OK;
+}
+
+static assay_status upload(assay_instance *instance, const assay_transfer *pieces, size_t count)
+{
+    ASSAY_TRY(wait_for_queues(instance));
+    return assay__host_upload(instance, pieces, count);
+}
+
+static assay_status download(assay_instance *instance, const assay_transfer *pieces, size_t count)
+{
+    ASSAY_TRY(wait_for_queues(instance));
+    return assay__host_download(instance, pieces, count);
 }
 
 /* ---- queues ---- */
@@ -191,6 +212,7 @@ static assay_status device_profile(assay_instance *instance, size_t device,
                   {"shown_nowhere", ASSAY_FEATURE_MUL_HIGH}};
 
     ASSAY_TRY(assay__host_test_profile(instance, device, out));
+    out->features |= UINT64_C(1) << ASSAY_FEATURE_ASYNC_COPY;
     for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++)
         if (crooked_is(claims[i].name))
             out->features |= UINT64_C(1) << claims[i].feature;
@@ -234,9 +256,13 @@ static assay_status metrics(assay_instance *instance, assay_metric *out, size_t 
 
 static assay_status run_spin(const assay_launch *launch)
 {
+    const struct timespec span = {launch->tunables[0] / 1000000000,
+                                  launch->tunables[0] % 1000000000};
     const assay_probe_spun spun = {
         .ns = (uint64_t)launch->tunables[0] - (crooked_is("probe_short") ? 1 : 0), .step_ns = 1};
 
+    if (!crooked_is("copies_unseen"))
+        (void)nanosleep(&span, NULL);
     memcpy(assay_tensor_data(&launch->operands[0]), &spun, sizeof spun);
     return ASSAY_OK;
 }
@@ -367,8 +393,8 @@ static const assay_backend backend = {
     .flush = synchronize,
     .state = assay__host_state,
     .recover = assay__host_recover,
-    .upload = assay__host_upload,
-    .download = assay__host_download,
+    .upload = upload,
+    .download = download,
     .map = map,
     .host_alloc = assay__host_fixed_alloc,
     .host_free = host_free,

@@ -29,8 +29,11 @@ static size_t recorded_count;
 OPEN void between_fail(const char *name, int after, VkResult result);
 /* The newest recording: b a barrier, d a dispatch, t a timestamp; others are left out. */
 OPEN const char *between_recorded(void);
-/* The next question for this function of an instance finds none. */
+/* The next question for this function of the loader or of an instance finds none. */
 OPEN void between_hide(const char *name);
+/* What every device says it lacks from now on: "queue" that computes, "addresses" of buffers,
+ * "version" 1.2 of the interface, "" nothing. */
+OPEN void between_lacks(const char *what);
 /* VkInstances that were made and not destroyed. */
 OPEN int between_instances(void);
 OPEN PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name);
@@ -172,6 +175,42 @@ static VKAPI_ATTR void VKAPI_CALL between_properties(VkPhysicalDevice device,
         }
 }
 
+static const char *lacking = "";
+
+void between_lacks(const char *what)
+{
+    lacking = what;
+}
+
+static PFN_vkGetPhysicalDeviceProperties real_GetPhysicalDeviceProperties;
+static VKAPI_ATTR void VKAPI_CALL
+between_GetPhysicalDeviceProperties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
+{
+    real_GetPhysicalDeviceProperties(device, out);
+    if (strcmp(lacking, "version") == 0)
+        out->apiVersion = VK_API_VERSION_1_1;
+}
+
+static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_GetPhysicalDeviceQueueFamilyProperties;
+static VKAPI_ATTR void VKAPI_CALL between_GetPhysicalDeviceQueueFamilyProperties(
+    VkPhysicalDevice device, uint32_t *count, VkQueueFamilyProperties *out)
+{
+    real_GetPhysicalDeviceQueueFamilyProperties(device, count, out);
+    for (uint32_t i = 0; out != NULL && i < *count && strcmp(lacking, "queue") == 0; i++)
+        out[i].queueFlags &= ~(VkQueueFlags)VK_QUEUE_COMPUTE_BIT;
+}
+
+static PFN_vkGetPhysicalDeviceFeatures2 real_GetPhysicalDeviceFeatures2;
+static VKAPI_ATTR void VKAPI_CALL between_GetPhysicalDeviceFeatures2(VkPhysicalDevice device,
+                                                                     VkPhysicalDeviceFeatures2 *out)
+{
+    real_GetPhysicalDeviceFeatures2(device, out);
+    for (VkBaseOutStructure *at = out->pNext; at != NULL; at = at->pNext)
+        if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES &&
+            strcmp(lacking, "addresses") == 0)
+            ((VkPhysicalDeviceVulkan12Features *)(void *)at)->bufferDeviceAddress = VK_FALSE;
+}
+
 PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name)
 {
     if (real_instance_proc == NULL) {
@@ -181,13 +220,16 @@ PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name)
             return NULL;
         memcpy(&real_instance_proc, &symbol, sizeof symbol);
     }
-    if (instance != VK_NULL_HANDLE && strcmp(name, hidden) == 0) {
+    if (strcmp(name, hidden) == 0) {
         hidden = "";
         return NULL;
     }
     const PFN_vkVoidFunction found = real_instance_proc(instance, name);
     TAKE(CreateInstance)
     TAKE(DestroyInstance)
+    TAKE(GetPhysicalDeviceProperties)
+    TAKE(GetPhysicalDeviceQueueFamilyProperties)
+    TAKE(GetPhysicalDeviceFeatures2)
     if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 &&
         getenv("ASSAY_BETWEEN_HALVES") != NULL) {
         real_properties = (PFN_vkGetPhysicalDeviceProperties2)found;

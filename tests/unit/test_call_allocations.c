@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tests/support/engine_case.h"
+#include "tests/support/no_leak_scan.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HAS_OWN_MALLOC 0

@@ -23,6 +23,7 @@ static assay_instance *instance; /* NULL: no device here */
 static void (*fail_call)(const char *name, int after, int result);
 static const char *(*recorded)(void);
 static void (*hide)(const char *name);
+static void (*lacks)(const char *what);
 static int (*instances)(void);
 
 static assay_status note_detail(const assay_error_detail *detail, const char *text)
@@ -66,6 +67,8 @@ static void load(void)
     memcpy(&recorded, &symbol, sizeof symbol);
     symbol = dlsym(between, "between_hide");
     memcpy(&hide, &symbol, sizeof symbol);
+    symbol = dlsym(between, "between_lacks");
+    memcpy(&lacks, &symbol, sizeof symbol);
     symbol = dlsym(between, "between_instances");
     memcpy(&instances, &symbol, sizeof symbol);
     setenv("ASSAY_VULKAN", between_path, 1);
@@ -279,6 +282,54 @@ START_TEST(opens_that_fail_leave_no_instance)
 }
 END_TEST
 
+static void cannot_open(const char *text)
+{
+    const assay_status status = slots->open(&host, &instance);
+
+    ck_assert_msg(status == ASSAY_UNAVAILABLE, "%d, not: %s", (int)status, text);
+    ck_assert_msg(strstr(last_text, text) != NULL, "%s, not: %s", last_text, text);
+}
+
+/* A loader or a device that cannot serve says what is missing, and is there again when it can. */
+START_TEST(opens_say_what_is_lacking)
+{
+    static const struct {
+        const char *what, *text;
+    } lacking[] = {{"queue", ": it has no queue that computes"},
+                   {"addresses", ": it lacks the feature bufferDeviceAddress"},
+                   {"version", ": its driver is older than Vulkan 1.2"}};
+
+    load();
+    if (slots == NULL || slots->open(&host, &instance) != ASSAY_OK) /* no device here */
+        return;
+    slots->close(instance);
+    for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++) {
+        lacks(lacking[i].what);
+        cannot_open("no usable Vulkan device; ");
+        cannot_open(lacking[i].text);
+    }
+    lacks("");
+    OK(slots->open(&host, &instance));
+    slots->close(instance);
+    ck_assert_int_eq(instances(), 1); /* the loader's own, for as long as the process lives */
+}
+END_TEST
+
+START_TEST(opens_say_that_a_loader_is_old)
+{
+    load();
+    if (slots == NULL)
+        return;
+    hide("vkEnumeratePhysicalDevices");
+    const assay_status status = slots->open(&host, &instance);
+    ck_assert_int_eq(status, ASSAY_UNAVAILABLE);
+    ck_assert_msg(strstr(last_text, "lacks vkEnumeratePhysicalDevices; it is older than 1.2") ||
+                      strstr(last_text, "no Vulkan driver"),
+                  "%s", last_text);
+    ck_assert_int_eq(instances(), 0);
+}
+END_TEST
+
 static void on_span(void *cookie, double ns, size_t inner)
 {
     (void)ns;
@@ -338,6 +389,8 @@ int main(void)
     tcase_add_test(all, pipelines_and_memory_outlive_a_failed_call);
     tcase_add_test(all, spans_hold_their_launches_alone);
     tcase_add_test(opening, opens_that_fail_leave_no_instance);
+    tcase_add_test(opening, opens_say_what_is_lacking);
+    tcase_add_test(opening, opens_say_that_a_loader_is_old);
     suite_add_tcase(s, all);
     suite_add_tcase(s, opening);
     SRunner *runner = srunner_create(s);
