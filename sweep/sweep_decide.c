@@ -560,10 +560,11 @@ static size_t incumbent_of(const sweep_problem *p)
 
 /* Visits of two sweeps are no pairs, and a resumed one chooses by both: on another day a slower
  * kernel may look faster than the published one did.  So that stays unless fresh visits beside it
- * show today's winner faster, or no slower where the choice could not tell them apart; and unless
- * it is slower than the default. */
+ * show today's winner faster, or it slower than the default.  What they leave open moves nobody,
+ * to the default neither: two that differ by what just counts would take turns from sweep to
+ * sweep. */
 static assay_status defend_incumbent(const sweep *s, sweep_problem *p, size_t published,
-                                     bool was_tied, size_t *winner)
+                                     size_t *winner)
 {
     const size_t first = s->o->profile->confirms;
     const sweep_candidate *c = &p->candidates[published], *now = &p->candidates[*winner];
@@ -575,7 +576,7 @@ static assay_status defend_incumbent(const sweep *s, sweep_problem *p, size_t pu
     if (published == *winner || !stands(c) || c->slower || n < 2)
         return ASSAY_OK;
     ASSAY_TRY(assay__confirm(now->confirm_ns, c->confirm_ns, n, first, &rule, &r));
-    if (r.replaces || (was_tied && r.comparison.verdict != ASSAY_VERDICT_SLOWER))
+    if (r.replaces)
         return ASSAY_OK;
     settle_ties(p, published, false);
     if (c->ratio_hi < 1.0)
@@ -707,7 +708,6 @@ static void tell_nobody_won(sweep *s, const sweep_problem *p, const char *why)
 assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
 {
     size_t winner = 0, published;
-    bool was_tied;
     assay_status status = ASSAY_OK;
 
     if (fewest_visits(p, false) == 0) {
@@ -725,11 +725,10 @@ assay_status assay__sweep_publish(sweep *s, sweep_problem *p)
         return ASSAY_OK;
     }
     published = incumbent_of(p);
-    was_tied = published < p->count && p->candidates[published].tied;
     ASSAY_TRY(confirm_others(s, p));
     ASSAY_TRY(confirm_winner(s, p, &winner));
     if (winner < p->count && published < p->count)
-        ASSAY_TRY(defend_incumbent(s, p, published, was_tied, &winner));
+        ASSAY_TRY(defend_incumbent(s, p, published, &winner));
     if (winner == p->count) {
         tell_nobody_won(s, p, "each turned out wrong while it was confirmed");
         return ASSAY_OK;

@@ -24,3 +24,18 @@ for i in $(seq 19); do
     cmp -s "$WORK/first" "$WORK/stdout" || fail "check $i answers otherwise: $(diff "$WORK/first" "$WORK/stdout")"
 done
 sha256sum --quiet -c "$WORK/sum" || fail "check changed the store"
+
+# Swept again into one store: who was published stays while the visits leave open whether it is faster by what counts,
+# sweep after sweep, and goes when they show it slower than the default.
+two=(--kernel fake_a --kernel fake_b)
+script 71 'kernel=* ns=10000 sd=0.005 visit_sd=0.004' 'kernel=fake_b ns=9000'
+fake_sweep "$WORK/s.db" add n=64..67 "${two[@]}"
+[ "$(count '.kernel == "fake_b"')" = 4 ] || fail "a tenth faster, and not published"
+for seed in 72 73 74 75 76 77 78 79; do
+    script "$seed" 'kernel=* ns=10000 sd=0.005 visit_sd=0.01' 'kernel=fake_b ns=9800'
+    fake_sweep "$WORK/s.db" add n=64..67 "${two[@]}"
+    [ "$(count '.kernel == "fake_b"')" = 4 ] || fail "seed $seed: the default came back undecided"
+done
+script 91 'kernel=* ns=10000 sd=0.005 visit_sd=0.004' 'kernel=fake_b ns=10400'
+fake_sweep "$WORK/s.db" add n=64..67 "${two[@]}"
+[ "$(count '.kernel == "fake_a"')" = 4 ] || fail "slower than the default, and still published"
