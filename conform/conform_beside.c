@@ -13,6 +13,7 @@
 
 enum { BYTES = 4096, TRIES = 3 };
 #define FIRST_SPIN_NS 100000000 /* twice as long with each try */
+#define NEARLY        0.9       /* the device's clock and the host's differ */
 
 typedef struct scene {
     assay_probe spin;
@@ -57,8 +58,9 @@ static assay__conform_verdict move_both_ways(assay__conform *c, const scene *s, 
     return assay__conform_holds_bytes(c, c->engine, s->apart, up, BYTES, "beside a kernel");
 }
 
-/* *beside: the bytes had come and gone while the kernel still ran.  *took: what they and the kernel
- * took by the host's clock, which is less than it was to wait where it waits by another one. */
+/* *beside: the bytes had come and gone before the event behind the kernel.  *took: what they and
+ * the kernel took by the host's clock, which is less than it was to wait where it does not wait,
+ * and then nothing is shown: an event may be late for other reasons. */
 static assay__conform_verdict try_beside(assay__conform *c, const scene *s, int turn, bool *beside,
                                          double *took)
 {
@@ -99,7 +101,7 @@ static assay__conform_verdict judge(assay__conform *c, bool beside, double took,
 {
     const double asked = (double)((int64_t)FIRST_SPIN_NS << (turns - 1));
 
-    if (!beside && took < asked)
+    if (took < NEARLY * asked)
         return assay__conform_skip(c, "a kernel that is to wait for %g ms ended after %g ms",
                                    asked / 1e6, took / 1e6);
     ASSAY__HOLDS(beside, "an upload and a download of another buffer ended only when a kernel in a "

@@ -254,7 +254,7 @@ static assay_status warm_up(const assay__worker_kernel *k, const assay__worker_p
     ASSAY_TRY(probe_again(k, p, t, cache, clock));
     t->is_endless = shows_endless(t, 2);
     /* A first call that compiled, or met a device that was idle, has warmed nothing. */
-    if (clock->quality == ASSAY_TIMING_DEVICE)
+    if (clock->quality >= ASSAY_TIMING_DEVICE)
         t->total_ns = fmin(t->total_ns, 2 * t->last_ns);
     return !t->is_endless && t->total_ns < t->warm_ns ? warm_steadily(k, p, t, cache, clock)
                                                       : ASSAY_OK;

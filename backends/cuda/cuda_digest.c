@@ -66,7 +66,10 @@ static assay_status digest(assay_instance *instance, assay_buffer buffer, uint64
     ASSAY_TRY(check_pieces(instance, offset, bytes, step, count));
     ASSAY_TRY(cuda_pin(instance, "digest", buffer, offset, (count - 1) * step + bytes, &place));
     assay_status status = ASSAY_OK;
-    if (place.host != NULL) {
+    if (place.host == NULL && place.device % WORD != 0) { /* a caller's memory, wrapped */
+        status = cuda_fail(instance, ASSAY_UNSUPPORTED,
+                           "digest: the buffer does not begin at a multiple of 8");
+    } else if (place.host != NULL) {
         for (size_t i = 0; i < count; i++)
             out[i] = assay__word_digest(place.host + i * step, (size_t)bytes);
     } else {

@@ -57,12 +57,18 @@ static assay_status check(const assay_launch *launch, uint32_t operands, uint32_
 }
 
 /* Workgroups that fill the device, or one for each of `parts` if those are fewer. */
-static assay_status enqueue(const assay_launch *launch, const char *name, uint64_t parts,
-                            void **arguments)
+static uint64_t groups_of(const assay_launch *launch, uint64_t parts)
 {
     const uint64_t most =
         CUDA_JUDGE_GROUPS * (uint64_t)cuda_device_limits(launch->instance)->multiprocessors;
-    const cuda_grid grid = {.groups = {parts < most ? parts : most, 1, 1},
+
+    return parts < most ? parts : most;
+}
+
+static assay_status enqueue(const assay_launch *launch, const char *name, uint64_t parts,
+                            void **arguments)
+{
+    const cuda_grid grid = {.groups = {groups_of(launch, parts), 1, 1},
                             .threads = {CUDA_JUDGE_BLOCK, 1, 1}};
     CUfunction function;
 
@@ -83,6 +89,24 @@ static assay_status run_patterns(const assay_launch *launch)
     return enqueue(launch, "judge_patterns", n / CUDA_JUDGE_BATCH, arguments);
 }
 
+/* A thread counts in 16 bits; what lies behind the record is another's. */
+static assay_status check_room(const assay_launch *launch, uint64_t batches, uint64_t capacity)
+{
+    const uint64_t groups = groups_of(launch, batches);
+    const uint64_t each = (batches + groups - 1) / groups * (CUDA_JUDGE_BATCH / CUDA_JUDGE_BLOCK);
+    const uint64_t bytes = (uint64_t)launch->operands[1].dims[0];
+    const uint64_t places = bytes < sizeof(assay_judged)
+                                ? 0
+                                : (bytes - sizeof(assay_judged)) / sizeof(assay_judged_element);
+
+    if (each > UINT16_MAX || bytes < sizeof(assay_judged) || capacity > places)
+        return cuda_fail(launch->instance, ASSAY_INVALID,
+                         "judge: %llu batches are too many for one launch, or the record has no "
+                         "place for %llu elements",
+                         (unsigned long long)batches, (unsigned long long)capacity);
+    return ASSAY_OK;
+}
+
 static assay_status run_judge(const assay_launch *launch)
 {
     char name[64];
@@ -95,6 +119,7 @@ static assay_status run_judge(const assay_launch *launch)
     uint64_t first = (uint64_t)launch->tunables[0], limit = (uint64_t)launch->tunables[1];
     uint64_t capacity = (uint64_t)launch->tunables[2];
     uint64_t batches = (uint64_t)launch->operands[0].dims[0] / CUDA_JUDGE_BATCH;
+    ASSAY_TRY(check_room(launch, batches, capacity));
     void *arguments[] = {&y, &first, &batches, &record, &best, &limit, &capacity};
 
     return enqueue(launch, name, batches, arguments);

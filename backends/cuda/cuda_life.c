@@ -195,6 +195,7 @@ static void drop_context(assay_instance *instance)
     instance->context = NULL;
     memset(instance->clocks, 0, sizeof instance->clocks);
     instance->has_spans_by = false;
+    instance->rough = instance->pace = (lead_pace){0}; /* nothing is loaded in the next one */
     atomic_store(&instance->is_ready, false);
 }
 
@@ -306,7 +307,9 @@ assay_status cuda_metrics(assay_instance *instance, assay_metric *out, size_t ca
         out[i] = i < states ? now[i]
                             : (assay_metric){names[i - states],
                                              atomic_load(&instance->counts[i - states])};
+    pthread_mutex_lock(&instance->making); /* another may be selected meanwhile */
     const assay__nvml_id id = {.bus_id = cuda_selected(instance)->bus_id};
+    pthread_mutex_unlock(&instance->making);
     *count = own + assay__nvml_sense(&instance->sensors, &id, cap > own ? out + own : NULL,
                                      cap > own ? cap - own : 0);
     return ASSAY_OK;

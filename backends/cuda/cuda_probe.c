@@ -95,7 +95,7 @@ static assay_status run_spin_cycles(const assay_launch *launch)
 static assay_status run_shown(const assay_launch *launch, const char *name)
 {
     ASSAY_TRY(check(launch, 2));
-    const int64_t most = INT64_MAX / (int64_t)sizeof(uint32_t);
+    const int64_t most = UINT32_MAX; /* as the kernels count */
     uint64_t words = (uint64_t)launch->tunables[0];
     if (launch->tunables[0] > most || words % CUDA_SHOWN_BLOCK != 0)
         return cuda_fail(launch->instance, ASSAY_INVALID,
@@ -149,6 +149,9 @@ static assay_status run_copy(const assay_launch *launch)
     ASSAY_TRY(check_bytes(launch, launch->tunables[0]));
     uint64_t bytes = (uint64_t)launch->tunables[0];
     CUdeviceptr from = cuda_address(&launch->operands[0]), to = cuda_address(&launch->operands[1]);
+    if ((from | to) % 16 != 0)
+        return cuda_fail(launch->instance, ASSAY_INVALID,
+                         "probe: operands of a copy begin at multiples of 16");
     void *arguments[] = {&from, &to, &bytes};
     const cuda_grid grid = {
         .groups = {cuda_parts_of(bytes, 16 * CUDA_PROBE_COPIES * CUDA_PROBE_BLOCK), 1, 1},

@@ -11,7 +11,8 @@
  *   alike=N           device i is of the model of device i modulo N; default all differ
  *   mute=N            1: its devices give no profile; default 0
  *   discrete=N        1: the host does not reach its memory, as of a device apart; default 0
- *   digest=N          1: it has digests of its memory; 2: they are wrong; default 0
+ *   counters=N        1: its clock is called one of hardware counters; default 0, of device
+ * timestamps digest=N          1: it has digests of its memory; 2: they are wrong; default 0
  *   memory=N          bytes that each device says it has; default 2^30
  *   nomem=N           that allocation and later ones of this process fail; default never
  *   gone=N            processes that took number N or a later one cannot open it; default never
@@ -108,7 +109,7 @@ typedef struct fake_sensor {
 
 typedef struct fake_script {
     uint64_t seed, visit;
-    int64_t devices, mute, turned, alike, discrete, digest, memory, nomem, gone;
+    int64_t devices, mute, turned, alike, discrete, counters, digest, memory, nomem, gone;
     double resolution, overhead;
     double ghz, stretch, probes[FAKE_PROBES]; /* of probes; below 0: there is none */
     char visits[256], stays[256];

@@ -328,7 +328,7 @@ static assay_status fake_measure(assay_instance *instance, const assay_measure *
     snprintf(clock->name, sizeof clock->name, "scripted");
     clock->resolution_ns = fake_current.resolution;
     clock->overhead_ns = fake_current.overhead;
-    clock->quality = ASSAY_TIMING_DEVICE;
+    clock->quality = fake_current.counters != 0 ? ASSAY_TIMING_COUNTERS : ASSAY_TIMING_DEVICE;
     return ASSAY_OK;
 }
 

@@ -188,6 +188,8 @@ static bool set_global(fake_script *script, const char *name, const char *value)
         script->alike = number;
     else if (strcmp(name, "discrete") == 0)
         script->discrete = number;
+    else if (strcmp(name, "counters") == 0)
+        script->counters = number;
     else if (strcmp(name, "digest") == 0)
         script->digest = number;
     else if (strcmp(name, "memory") == 0)

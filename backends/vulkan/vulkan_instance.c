@@ -131,7 +131,9 @@ static size_t sense(vulkan_instance *v, assay_metric *out, size_t cap)
     char uuid[sizeof "GPU-" + VULKAN_UUID_TEXT];
     const assay__nvml_id id = {.uuid = uuid};
 
+    pthread_rwlock_rdlock(&v->gate); /* another may be selected meanwhile */
     (void)snprintf(uuid, sizeof uuid, "GPU-%s", v->devices[v->selected].uuid);
+    pthread_rwlock_unlock(&v->gate);
     return assay__nvml_sense(&v->sensors, &id, out, cap);
 }
 

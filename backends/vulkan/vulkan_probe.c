@@ -78,6 +78,9 @@ static assay_status run_copy(const assay_launch *launch)
                                 "probe: an operand has less than the %lld bytes to copy",
                                 (long long)launch->tunables[0]);
     ASSAY_TRY(vulkan_addresses(launch, at));
+    if ((at[0] | at[1]) % 16 != 0)
+        return assay__host_fail(launch->instance, ASSAY_INVALID,
+                                "probe: operands of a copy begin at multiples of 16");
     const uint64_t bytes = (uint64_t)launch->tunables[0], each = 16 * WORKGROUP_SIZE * VECTORS;
     const uint64_t whole = bytes / 16 * 16;
     const copy_arguments push = {.x = at[0],
@@ -104,7 +107,8 @@ static assay_status show(const assay_launch *launch, vulkan_shader shader, uint3
 {
     uint64_t at[ASSAY_MAX_OPERANDS];
 
-    ASSAY_TRY(check(launch, 2, INT32_MAX));
+    /* No grid is folded, which may give groups too many: these have no bound. */
+    ASSAY_TRY(check(launch, 2, INT64_C(65535) * WORKGROUP_SIZE));
     const int64_t words = launch->tunables[0], bytes = words * (int64_t)sizeof(uint32_t);
     if (words % WORKGROUP_SIZE != 0 || !tensor_has_bytes(&launch->operands[0], bytes) ||
         !tensor_has_bytes(&launch->operands[1], bytes))

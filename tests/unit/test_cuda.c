@@ -371,6 +371,10 @@ START_TEST(digests_are_those_of_the_host)
     cuda_stage_fails(B->digest(instance, a, BYTES - 8, 8, 8, 2, got), ASSAY_INVALID, "outside");
     OK(B->free(instance, a));
     cuda_stage_fails(B->digest(instance, a, 0, 8, 8, 1, got), ASSAY_FREED, "freed");
+    assay_buffer odd; /* words of it are none of the device's */
+    OK(B->wrap(instance, bytes + (4 + (16 - (uintptr_t)bytes % 8) % 8), 64, &odd));
+    cuda_stage_fails(B->digest(instance, odd, 0, 8, 8, 1, got), ASSAY_UNSUPPORTED, "multiple of 8");
+    OK(B->free(instance, odd));
     cuda_stage_close(instance);
 }
 END_TEST

@@ -135,7 +135,7 @@ START_TEST(what_it_has_no_reference_of_is_refused)
     const assay_tensor io[] = {tensor_of(b, ASSAY_F32, N, 0), tensor_of(b, ASSAY_F32, N, 0),
                                tensor_of(b, ASSAY_U8, 64, 0)};
     const assay_tensor few[] = {tensor_of(b, ASSAY_F32, N - 1, 0), io[1], io[2]};
-    const int64_t odd[] = {8191, 0, 0}, even[] = {0, 0, 0};
+    const int64_t odd[] = {8191, 0, 0}, even[] = {0, 0, 0}, one[] = {0, 0, 1};
     assay_problem p = problem_of(ASSAY_OP_tanh, ASSAY_F32, ASSAY_F32, N);
     assay_judge judge = {.struct_size = sizeof judge, .problem = &p};
 
@@ -147,6 +147,10 @@ START_TEST(what_it_has_no_reference_of_is_refused)
     judge.problem = &good;
     OK(B->judge(instance, &judge));
     cuda_stage_fails(launch(instance, judge.judge, &good, few, 3, even, 3), ASSAY_INVALID, "8192");
+    const assay_tensor no_place[] = {
+        io[0], tensor_of(b, ASSAY_U8, (int64_t)sizeof(assay_judged) + 15, 0), io[2]};
+    cuda_stage_fails(launch(instance, judge.judge, &good, no_place, 3, one, 3), ASSAY_INVALID,
+                     "no place");
     cuda_stage_fails(launch(instance, judge.judge, &good, io, 3, odd, 3), ASSAY_INVALID, "whole");
     cuda_stage_fails(launch(instance, judge.judge, &good, io, 2, even, 3), ASSAY_INVALID, "3 oper");
     cuda_stage_fails(launch(instance, judge.patterns, &good, io, 2, even, 3), ASSAY_INVALID,

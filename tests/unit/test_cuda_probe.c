@@ -212,6 +212,10 @@ START_TEST(probes_refuse_what_makes_no_sense)
     cuda_stage_fails(launch(instance, &copy, longer, 2, bytes), ASSAY_INVALID, "operand 1 has");
     cuda_stage_fails(launch(instance, &copy, wider, 2, bytes), ASSAY_INVALID, "operand 0 has");
     OK(launch(instance, &copy, wider, 2, bytes - 1));
+    assay_tensor late[2] = {out, out}; /* 16 bytes a thread */
+    late[1].byte_offset = 8;
+    late[1].dims[0] -= 8;
+    cuda_stage_fails(launch(instance, &copy, late, 2, 8), ASSAY_INVALID, "multiples of 16");
     OK(launch(instance, &spin, &out, 1, 100));
     OK(launch(instance, &empty, NULL, 0, 1));
     cuda_stage_close(instance);
